@@ -1,0 +1,77 @@
+// What one worker records in one interval, and the same merged over workers, intervals and agents.
+// IntervalRecorder is written by one worker thread, then handed over whole; StatsTotals belongs to
+// one thread. Histograms are made on a class's first use and kept over Clear(), so that a worker
+// allocates nothing after warm-up.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/outcome.h"
+#include "core/stats/latency_histogram.h"
+#include "core/stats/operation_counters.h"
+
+namespace cavalry::stats {
+
+// Histograms of one operation name. A null one has no sample. dropped, not_sent, abandoned and sent
+// have none.
+template <typename Count>
+struct OperationHistograms {
+  using Histogram = BasicLatencyHistogram<Count>;
+  std::unique_ptr<Histogram> ok, miss, rejected, timeout, broken;
+
+  // The slot of a class, or null for classes without latency.
+  std::unique_ptr<Histogram>* Slot(Outcome outcome);
+  const Histogram* Get(Outcome outcome) const;
+};
+
+template <typename Count>
+struct BasicStats {
+  using Histogram = BasicLatencyHistogram<Count>;
+  struct PerOperation {
+    OperationCounters counters;
+    OperationHistograms<Count> histograms;
+    ErrorTable errors;
+  };
+
+  // `operations`: number of operation names. When `response_is_service` (a closed loop whose script
+  // is one operation, once) response is not recorded: it equals that operation's ok histogram.
+  explicit BasicStats(std::size_t operation_count, bool response_is_service = false);
+
+  // One operation ended. Its class, and its latency (service time) where the class has one.
+  void RecordOperation(std::size_t operation, Outcome outcome, Nanos latency);
+  // One iteration ended ok; `response` = end - intended start.
+  void RecordResponse(Nanos response);
+  void RecordConnect(Nanos latency);
+  void Clear();
+
+  template <typename Other>
+  void Add(const BasicStats<Other>& other);
+
+  // Totals over operations.
+  OperationCounters TotalOperations() const;
+  // Response times: the response histogram, or the only operation's ok histogram. Null: no sample.
+  const Histogram* Response() const;
+
+  std::vector<PerOperation> operations;
+  IterationCounters iterations;
+  std::unique_ptr<Histogram> response;  // null without samples
+  std::unique_ptr<Histogram> connect;   // null without samples
+  ErrorTable connect_errors;
+  bool response_is_service = false;
+  std::uint64_t reconnects = 0;
+  std::uint64_t reprepares = 0;
+  std::uint64_t retries = 0;
+  std::uint64_t in_flight = 0;             // at the interval's end; Add() adds
+  std::uint64_t iterations_in_flight = 0;  // at the interval's end; Add() adds
+};
+
+extern template struct BasicStats<std::uint32_t>;
+extern template struct BasicStats<std::uint64_t>;
+
+using IntervalRecorder = BasicStats<std::uint32_t>;
+using StatsTotals = BasicStats<std::uint64_t>;
+
+}  // namespace cavalry::stats

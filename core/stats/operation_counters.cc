@@ -1,0 +1,1 @@
+#include "core/stats/operation_counters.h"

@@ -1,0 +1,1 @@
+#include "core/stats/summary.h"

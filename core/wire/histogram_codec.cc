@@ -1,0 +1,1 @@
+#include "core/wire/histogram_codec.h"

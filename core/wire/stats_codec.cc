@@ -1,0 +1,1 @@
+#include "core/wire/stats_codec.h"

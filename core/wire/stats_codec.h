@@ -1,0 +1,24 @@
+// Stats between messages and types. Decoding checks every bound and identity it can (histogram
+// count = operations of its class, ended <= attempted), so that a faulty agent is named, not
+// believed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cavalry/v1/results.pb.h"
+#include "core/base/status.h"
+#include "core/stats/interval_recorder.h"
+
+namespace cavalry::wire {
+
+// `names`: the spec's operation names, in order.
+template <typename Count>
+void ToMessage(const stats::BasicStats<Count>& stats, const std::vector<std::string>& names,
+               v1::Stats* message);
+
+// Decodes a message whose operations must be `names`, in order.
+StatusOr<stats::StatsTotals> FromMessage(const v1::Stats& message,
+                                         const std::vector<std::string>& names);
+
+}  // namespace cavalry::wire

@@ -1,0 +1,1 @@
+#include "core/wire/status_codec.h"

@@ -4,6 +4,7 @@
 // allocates nothing after warm-up.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -23,7 +24,27 @@ struct OperationHistograms {
   std::unique_ptr<Histogram> ok, miss, rejected, timeout, broken;
 
   // The slot of a class, or null for classes without latency.
-  std::unique_ptr<Histogram>* Slot(Outcome outcome);
+  std::unique_ptr<Histogram>* Slot(Outcome outcome) {
+    switch (outcome) {
+      case Outcome::kOk:
+        return &ok;
+      case Outcome::kMiss:
+        return &miss;
+      case Outcome::kRejected:
+        return &rejected;
+      case Outcome::kTimeout:
+        return &timeout;
+      case Outcome::kBroken:
+        return &broken;
+      case Outcome::kNotSent:
+      case Outcome::kDropped:
+      case Outcome::kAbandoned:
+      case Outcome::kSent:
+        break;
+    }
+    return nullptr;
+  }
+  // The histogram of a class, or null when it has no sample.
   const Histogram* Get(Outcome outcome) const;
 };
 
@@ -37,22 +58,35 @@ struct BasicStats {
   };
 
   // `operations`: number of operation names. When `response_is_service` (a closed loop whose script
-  // is one operation, once) response is not recorded: it equals that operation's ok histogram.
+  // is one operation, once) RecordResponse does nothing: response equals that operation's ok
+  // histogram.
   explicit BasicStats(std::size_t operation_count, bool response_is_service = false);
 
-  // One operation ended. Its class, and its latency (service time) where the class has one.
-  void RecordOperation(std::size_t operation, Outcome outcome, Nanos latency);
-  // One iteration ended ok; `response` = end - intended start.
-  void RecordResponse(Nanos response);
-  void RecordConnect(Nanos latency);
+  // One operation ended. Its class, and its latency (service time) where the class has one. What
+  // was attempted is counted by the caller, at issue. REQUIRES: operation < operations.size().
+  void RecordOperation(std::size_t operation, Outcome outcome, Nanos latency) {
+    PerOperation& entry = operations[operation];
+    entry.counters.Count(outcome);
+    if (std::unique_ptr<Histogram>* slot = entry.histograms.Slot(outcome)) {
+      RecordInto(slot, latency);
+    }
+  }
+  // One iteration ended ok; `response_time` = end - intended start. Counting it is the caller's.
+  void RecordResponse(Nanos response_time) {
+    if (!response_is_service) RecordInto(&response, response_time);
+  }
+  void RecordConnect(Nanos latency) { RecordInto(&connect, latency); }
   void Clear();
 
+  // Adds all of another, whose response_is_service may differ: then this one's response gets a
+  // histogram of its own. REQUIRES: the same number of operations.
   template <typename Other>
   void Add(const BasicStats<Other>& other);
 
   // Totals over operations.
   OperationCounters TotalOperations() const;
-  // Response times: the response histogram, or the only operation's ok histogram. Null: no sample.
+  // Response times: the response histogram, or the ok histogram of the operation that has samples
+  // when response_is_service. Null: no sample.
   const Histogram* Response() const;
 
   std::vector<PerOperation> operations;
@@ -66,6 +100,14 @@ struct BasicStats {
   std::uint64_t retries = 0;
   std::uint64_t in_flight = 0;             // at the interval's end; Add() adds
   std::uint64_t iterations_in_flight = 0;  // at the interval's end; Add() adds
+
+ private:
+  static void RecordInto(std::unique_ptr<Histogram>* slot, Nanos latency) {
+    if (*slot == nullptr) [[unlikely]] {
+      *slot = std::make_unique<Histogram>();
+    }
+    (*slot)->Record(latency);
+  }
 };
 
 extern template struct BasicStats<std::uint32_t>;

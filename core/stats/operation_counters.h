@@ -3,10 +3,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/outcome.h"
 
@@ -48,7 +50,17 @@ struct IterationCounters {
 // counted under the code "other". Allocates only on a code's first appearance.
 class ErrorTable {
  public:
+  // Orders keys by code, then class; also finds one by a code that is not a std::string.
+  struct KeyLess {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      const int order = std::string_view(a.first).compare(std::string_view(b.first));
+      return order != 0 ? order < 0 : a.second < b.second;
+    }
+  };
   static constexpr std::size_t kMaxKinds = 64;
+  static constexpr std::size_t kMaxCodeBytes = 128;
   static constexpr std::size_t kMaxTextBytes = 512;
   struct Entry {
     Outcome outcome = Outcome::kRejected;
@@ -62,12 +74,12 @@ class ErrorTable {
   void Clear() { entries_.clear(); }
   bool empty() const { return entries_.empty(); }
   // By code, sorted. The same code in two classes has two entries.
-  const std::map<std::pair<std::string, Outcome>, Entry, std::less<>>& entries() const {
+  const std::map<std::pair<std::string, Outcome>, Entry, KeyLess>& entries() const {
     return entries_;
   }
 
  private:
-  std::map<std::pair<std::string, Outcome>, Entry, std::less<>> entries_;
+  std::map<std::pair<std::string, Outcome>, Entry, KeyLess> entries_;
 };
 
 }  // namespace cavalry::stats

@@ -1,0 +1,80 @@
+// What one iteration sends: for each step of the script the key, the version and the values, from the
+// iteration's number alone. A Recipe is shared and immutable; an IterationState belongs to one
+// iteration in flight.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "agent/load/key_sequence.h"
+#include "agent/load/row_generator.h"
+#include "drivers/core/operation.h"
+
+namespace cavalry::load {
+
+enum class Verification : std::uint8_t { kSampled, kAlways, kNever };
+inline constexpr std::uint64_t kVerifyOneIn = 64;
+
+// How one operation of the spec gets its key and values.
+struct OperationRecipe {
+  const drivers::OperationPlan* plan = nullptr;
+  std::uint32_t table = 0;                      // index among the step's tables
+  std::uint32_t per_iteration = 1;              // times it occurs in the script
+  std::optional<KeySequence> keys;              // not of inserts, nor with same_as
+  std::optional<std::uint32_t> same_as;         // index of the operation whose last key it takes
+  bool exclusive = false;                       // keys are moved to the session's class
+  std::uint64_t exclusive_first = 1, exclusive_last = 1;  // range of the classes
+  std::uint64_t insert_first = 0;               // of inserts: key of iteration number 0, slot 0
+  std::uint32_t insert_slots = 1;               // of inserts: inserts into this table per iteration
+  std::uint32_t insert_slot = 0;                // of inserts: this operation's first slot among them
+  std::optional<RowGenerator> values;           // insert, update: what is sent; read: what is expected
+  Verification verification = Verification::kNever;
+  std::vector<std::uint32_t> checked;           // read: positions in plan->columns that can be checked
+};
+
+// A step's script over its operations.
+struct ScriptPlan {
+  std::vector<std::uint32_t> steps;             // operation indexes, repeats unrolled
+  std::vector<std::uint32_t> slots;             // which occurrence of its operation each step is
+};
+
+struct PreparedOperation {
+  drivers::Operation operation;
+  std::uint64_t key = 0;
+  std::uint64_t version = 0;                    // of updates
+  bool verify = false;
+};
+
+// The rows and keys of one iteration in flight; its memory is reused.
+class IterationState {
+ public:
+  explicit IterationState(std::size_t operation_count) : last_keys_(operation_count) {}
+
+  // Prepares step `index` of the script; valid until the next call. `session` and `sessions` are
+  // global; `next_version` is the first version of the step.
+  PreparedOperation Prepare(const std::vector<OperationRecipe>& recipes, const ScriptPlan& script,
+                            std::size_t index, std::uint64_t number, std::uint64_t session,
+                            std::uint64_t sessions, std::uint64_t next_version);
+
+ private:
+  std::vector<std::uint64_t> last_keys_;
+  RowBuffer row_;
+};
+
+// Compares a read's rows with what the seed gives; owned by a session, used for one operation at a time.
+class RowChecker final : public drivers::RowVisitor {
+ public:
+  // Before the operation: what to expect.
+  void Expect(const OperationRecipe& recipe, std::uint64_t key);
+  void OnRow(std::span<const drivers::Field> fields) override;
+  // After it: whether every row was right.
+  bool right() const { return right_; }
+
+ private:
+  const OperationRecipe* recipe_ = nullptr;
+  RowBuffer expected_;
+  bool right_ = true;
+};
+
+}  // namespace cavalry::load

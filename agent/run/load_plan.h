@@ -1,0 +1,48 @@
+// A step's load for one agent in plain types: what LoadRun runs. Immutable during the step; owned by
+// the assignment runner, which outlives the run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/load/iteration.h"
+#include "agent/load/number_source.h"
+#include "core/base/clock.h"
+#include "core/base/settings.h"
+#include "drivers/core/driver.h"
+
+namespace cavalry::run {
+
+enum class LoopKind : std::uint8_t { kAuto, kIoUring, kEpoll };
+
+struct LoadPlan {
+  const drivers::Driver* driver = nullptr;
+  Settings settings;                                    // secrets resolved
+  std::vector<std::unique_ptr<drivers::TableSchema>> tables;
+  std::vector<drivers::OperationPlan> operations;       // of the spec, in order
+  std::vector<load::OperationRecipe> recipes;           // one per operation
+  load::ScriptPlan script;
+  std::uint32_t sessions = 0;                           // of this agent
+  std::uint32_t first_session = 0;                      // number of its first among all
+  std::uint32_t total_sessions = 1;
+  load::NumberPlan numbers;
+  std::uint64_t next_version = 1;
+  Nanos warmup = 0;
+  std::optional<Nanos> duration;                        // of measure
+  Nanos operation_timeout = 10 * kSecond;
+  Nanos connect_timeout = 5 * kSecond;
+  Nanos drain_timeout = 5 * kSecond;
+  std::uint32_t pipeline = 1;
+  double connect_rate = 2000;                           // begun per second, this agent
+  std::uint32_t workers = 1;
+  LoopKind loop = LoopKind::kAuto;
+  bool keep_ledger = false;
+
+  // A closed loop whose script is one operation once: response time is its service time.
+  bool response_is_service() const { return script.steps.size() == 1; }
+};
+
+}  // namespace cavalry::run

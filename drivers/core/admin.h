@@ -1,0 +1,63 @@
+// Schema work on a target that owns tables: reset, prepare, fill, audit, cleanup. Blocking; one
+// connection; one thread at a time. Never part of the load. Nothing that cavalry did not create is
+// emptied or dropped: the mark in a table's comment decides.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+#include "drivers/core/operation.h"
+
+namespace cavalry::drivers {
+
+// What is known of a table. `filled`: marked, same schema hash, rows as wanted (by count), not
+// written to since its fill.
+struct TableInfo {
+  bool exists = false;
+  bool marked = false;
+  bool same_schema = false;   // marked with the same schema hash
+  bool filled = false;
+  std::uint64_t rows = 0;     // exact count
+  std::uint64_t max_key = 0;
+};
+
+enum class TableMark { kEmpty, kFilled, kUsed };
+
+class Admin {
+ public:
+  virtual ~Admin() = default;
+
+  // Fails with the server's own code and text, and what to do.
+  virtual Status Connect() = 0;
+  // Version and settings that a reader of the report wants.
+  virtual StatusOr<std::vector<std::pair<std::string, std::string>>> ServerVariables() = 0;
+  // Limits that would end a run with so many sessions: sentences, each naming the variable to raise.
+  virtual StatusOr<std::vector<std::string>> Limits(std::uint64_t sessions) = 0;
+  virtual StatusOr<TableInfo> Describe(const TableSchema& table) = 0;
+  // Creates the table with its mark (kEmpty). REQUIRES: it does not exist.
+  virtual Status Create(const TableSchema& table) = 0;
+  virtual Status Mark(const TableSchema& table, TableMark mark) = 0;
+  // Empty or drop a table; REQUIRE that the caller has looked at its mark. DDL waits for locks a few
+  // seconds only; an error then names who holds the lock.
+  virtual Status Truncate(const TableSchema& table) = 0;
+  virtual Status Drop(const TableSchema& table) = 0;
+  // Writes rows in batches: row-major values, a multiple of the table's columns.
+  virtual Status InsertRows(const TableSchema& table, std::span<const Value> values) = 0;
+  // Reads the given keys (any order) with the given columns; `visit` gets key and fields of each row found.
+  virtual Status ReadRows(const TableSchema& table, std::span<const std::uint64_t> keys,
+                          std::span<const std::uint32_t> columns,
+                          const std::function<void(std::uint64_t, std::span<const Field>)>& visit) = 0;
+  // Columns and types that the table really has fit the schema (existing: use).
+  virtual Status CheckColumns(const TableSchema& table) = 0;
+  // A secret that another driver needs: LookUpSecret("handlersocket", "secret").
+  virtual StatusOr<std::string> LookUpSecret(std::string_view driver, std::string_view setting) = 0;
+};
+
+}  // namespace cavalry::drivers

@@ -1,0 +1,55 @@
+// A driver: everything cavalry knows of one kind of back-end. Stateless; any thread. To add one: see
+// drivers/README.md.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/settings.h"
+#include "core/base/status.h"
+#include "drivers/core/admin.h"
+#include "drivers/core/blocking.h"
+#include "drivers/core/codec.h"
+#include "drivers/core/operation.h"
+#include "drivers/core/pollable.h"
+
+namespace cavalry::drivers {
+
+// What a client is made from. All of it must outlive the clients.
+struct ClientConfig {
+  const Settings* settings = nullptr;             // secrets resolved, database set
+  const std::vector<OperationPlan>* operations = nullptr;
+  Nanos connect_timeout = 5 * kSecond;
+  Nanos operation_timeout = 10 * kSecond;
+};
+
+using ClientFactory = std::variant<std::unique_ptr<CodecFactory>, std::unique_ptr<PollableFactory>,
+                                   std::unique_ptr<BlockingFactory>>;
+
+class Driver {
+ public:
+  virtual ~Driver() = default;
+
+  virtual std::string_view kind() const = 0;                              // "mysql"
+  virtual const std::vector<OperationKind>& operations() const = 0;
+  virtual bool pipelines() const = 0;
+  virtual std::uint32_t files_per_session() const = 0;                    // at most
+  // Whether targets of this kind create, fill and audit tables.
+  virtual bool owns_tables() const = 0;
+  // The driver's own check of settings and operations, without a connection: names that cannot be
+  // sent, columns it cannot write. Errors say what to change.
+  virtual Status Check(const Settings& settings,
+                       const std::vector<OperationPlan>& operations) const = 0;
+  // Sentences worth telling before the run (columns that get no default, …).
+  virtual std::vector<std::string> Warnings(const Settings& settings,
+                                            const std::vector<OperationPlan>& operations) const = 0;
+  // REQUIRES: Check passed. May resolve names, never connects.
+  virtual StatusOr<ClientFactory> NewClientFactory(const ClientConfig& config) const = 0;
+  // REQUIRES: owns_tables().
+  virtual StatusOr<std::unique_ptr<Admin>> NewAdmin(const Settings& settings) const = 0;
+};
+
+}  // namespace cavalry::drivers

@@ -1,7 +1,7 @@
 // Histograms between messages and types: HdrHistogram's V2 payload encoding (counts from index 0 as
-// zigzag LEB128, a run of n zeros as -n), bounds-checked: any bytes give a histogram or an error,
-// and a decoded histogram's parts agree with each other. Source: HdrHistogram, EncodableHistogram
-// V2.
+// zigzag LEB128, a run of n > 1 zeros as -n), bounds-checked: any bytes give a histogram or an
+// error, and a decoded histogram's parts agree with each other. Source: HdrHistogram,
+// EncodableHistogram V2.
 #pragma once
 
 #include <string>
@@ -19,6 +19,9 @@ std::string EncodeCounts(const stats::BasicLatencyHistogram<Count>& histogram);
 
 template <typename Count>
 void ToMessage(const stats::BasicLatencyHistogram<Count>& histogram, v1::Histogram* message);
+
+// Whether a message is well formed and its parts agree with each other.
+Status CheckMessage(const v1::Histogram& message);
 
 // Adds the message's samples to `histogram` (which is left as it was on an error).
 Status AddMessage(const v1::Histogram& message, stats::LatencyHistogram* histogram);

@@ -1,1 +1,264 @@
 #include "core/wire/stats_codec.h"
+
+#include <array>
+#include <memory>
+
+#include "core/base/check.h"
+#include "core/wire/histogram_codec.h"
+#include "core/wire/status_codec.h"
+#include "core/wire/utf8.h"
+
+namespace cavalry::wire {
+namespace {
+
+using stats::ErrorTable;
+using stats::LatencyHistogram;
+using stats::StatsTotals;
+
+// No run counts further; sums of many messages stay within 64 bits.
+constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 53;
+// What an ErrorTable can hold: its kinds, and "other" once a class.
+constexpr int kMaxErrors = static_cast<int>(ErrorTable::kMaxKinds + kOutcomeCount);
+
+void ToMessage(const stats::OperationCounters& counters, v1::OpCounts* message) {
+  message->set_attempted(counters.attempted);
+  message->set_ok(counters[Outcome::kOk]);
+  message->set_miss(counters[Outcome::kMiss]);
+  message->set_rejected(counters[Outcome::kRejected]);
+  message->set_timeout(counters[Outcome::kTimeout]);
+  message->set_broken(counters[Outcome::kBroken]);
+  message->set_not_sent(counters[Outcome::kNotSent]);
+  message->set_dropped(counters[Outcome::kDropped]);
+  message->set_abandoned(counters[Outcome::kAbandoned]);
+  message->set_sent(counters[Outcome::kSent]);
+}
+
+stats::OperationCounters CountersOf(const v1::OperationStats& message) {
+  const v1::OpCounts& ops = message.ops();
+  stats::OperationCounters counters;
+  counters.attempted = ops.attempted();
+  // In the order of Outcome.
+  counters.by_outcome = {ops.ok(),      ops.miss(),      ops.rejected(),
+                         ops.timeout(), ops.broken(),    ops.not_sent(),
+                         ops.dropped(), ops.abandoned(), ops.sent()};
+  counters.rows = message.rows();
+  counters.bytes = message.bytes();
+  counters.wrong_answers = message.wrong_answers();
+  return counters;
+}
+
+stats::IterationCounters CountersOf(const v1::IterationCounts& message) {
+  stats::IterationCounters counters;
+  counters.attempted = message.attempted();
+  counters.ok = message.ok();
+  counters.failed = message.failed();
+  counters.dropped = message.dropped();
+  counters.abandoned = message.abandoned();
+  return counters;
+}
+
+void ToMessage(const stats::IterationCounters& counters, v1::IterationCounts* message) {
+  message->set_attempted(counters.attempted);
+  message->set_ok(counters.ok);
+  message->set_failed(counters.failed);
+  message->set_dropped(counters.dropped);
+  message->set_abandoned(counters.abandoned);
+}
+
+void ToMessage(const ErrorTable& errors, google::protobuf::RepeatedPtrField<v1::ErrorCount>* list) {
+  for (const auto& [key, entry] : errors.entries()) {
+    v1::ErrorCount* message = list->Add();
+    message->set_code(ValidUtf8(key.first, ErrorTable::kMaxCodeBytes));
+    message->set_outcome(std::string(OutcomeName(entry.outcome)));
+    message->set_count(entry.count);
+    message->set_text(ValidUtf8(entry.text, ErrorTable::kMaxTextBytes));
+  }
+}
+
+// The histograms of a message by class, in one place for checking and adding.
+struct ClassHistogram {
+  Outcome outcome;
+  const v1::Histogram& histogram;
+};
+
+std::array<ClassHistogram, 5> HistogramsOf(const v1::OperationStats& message) {
+  return {{{Outcome::kOk, message.service()},
+           {Outcome::kMiss, message.miss()},
+           {Outcome::kRejected, message.rejected()},
+           {Outcome::kTimeout, message.timeout()},
+           {Outcome::kBroken, message.broken()}}};
+}
+
+Status CheckCount(std::uint64_t count, std::string_view what) {
+  if (count > kMaxCount) return DataLoss("{} {} is out of range", what, count);
+  return absl::OkStatus();
+}
+
+Status CheckErrors(const google::protobuf::RepeatedPtrField<v1::ErrorCount>& errors) {
+  if (errors.size() > kMaxErrors) return DataLoss("{} kinds of errors", errors.size());
+  for (const v1::ErrorCount& error : errors) {
+    Outcome outcome;
+    if (!OutcomeFromName(error.outcome(), &outcome)) {
+      return DataLoss("error \"{}\": unknown outcome \"{}\"", error.code(), error.outcome());
+    }
+    CAVALRY_RETURN_IF_ERROR(CheckCount(error.count(), "error count"));
+  }
+  return absl::OkStatus();
+}
+
+Status CheckOperation(const v1::OperationStats& message) {
+  const stats::OperationCounters counters = CountersOf(message);
+  CAVALRY_RETURN_IF_ERROR(CheckCount(counters.attempted, "attempted"));
+  CAVALRY_RETURN_IF_ERROR(CheckCount(counters.wrong_answers, "wrong answers"));
+  for (std::size_t i = 0; i < kOutcomeCount; ++i) {
+    CAVALRY_RETURN_IF_ERROR(
+        CheckCount(counters.by_outcome[i], OutcomeName(static_cast<Outcome>(i))));
+  }
+  for (const ClassHistogram& entry : HistogramsOf(message)) {
+    const std::string_view name = OutcomeName(entry.outcome);
+    if (Status status = CheckMessage(entry.histogram); !status.ok()) return Annotate(status, name);
+    if (entry.histogram.count() != counters[entry.outcome]) {
+      return DataLoss("{} {} but {} latencies of them", counters[entry.outcome], name,
+                      entry.histogram.count());
+    }
+  }
+  return CheckErrors(message.errors());
+}
+
+// Response times are of the iterations ok: in a histogram of their own, or as the service times of
+// the only operation that was used.
+Status CheckResponse(const v1::Stats& message) {
+  CAVALRY_RETURN_IF_ERROR(CheckMessage(message.response()));
+  std::uint64_t responses = message.response().count();
+  if (message.response_is_service()) {
+    if (responses != 0) return DataLoss("response times that are said to be left out");
+    int used = 0;
+    for (const v1::OperationStats& operation : message.operations()) {
+      responses += operation.ops().ok();
+      used += operation.ops().ok() > 0 ? 1 : 0;
+    }
+    if (used > 1) return DataLoss("response is said to be service, of {} operations", used);
+  }
+  if (responses != message.iterations().ok()) {
+    return DataLoss("{} iterations ok but {} response times", message.iterations().ok(), responses);
+  }
+  return absl::OkStatus();
+}
+
+Status Check(const v1::Stats& message, const std::vector<std::string>& names) {
+  if (static_cast<std::size_t>(message.operations_size()) != names.size()) {
+    return DataLoss("stats of {} operations instead of {}", message.operations_size(),
+                    names.size());
+  }
+  for (int i = 0; i < message.operations_size(); ++i) {
+    const v1::OperationStats& operation = message.operations(i);
+    const std::string& name = names[static_cast<std::size_t>(i)];
+    if (operation.operation() != name) {
+      return DataLoss("stats of operation \"{}\" instead of \"{}\"", operation.operation(), name);
+    }
+    if (Status status = CheckOperation(operation); !status.ok()) {
+      return Annotate(status, fmt::format("operation \"{}\"", name));
+    }
+  }
+  const v1::IterationCounts& iterations = message.iterations();
+  for (const std::uint64_t count :
+       {iterations.attempted(), iterations.ok(), iterations.failed(), iterations.dropped(),
+        iterations.abandoned(), message.reconnects(), message.reprepares(), message.retries(),
+        message.in_flight(), message.iterations_in_flight()}) {
+    CAVALRY_RETURN_IF_ERROR(CheckCount(count, "count"));
+  }
+  if (Status status = CheckResponse(message); !status.ok()) return Annotate(status, "response");
+  if (Status status = CheckMessage(message.connect()); !status.ok()) {
+    return Annotate(status, "connect");
+  }
+  return CheckErrors(message.connect_errors());
+}
+
+Status AddTo(const v1::Histogram& message, std::unique_ptr<LatencyHistogram>* slot) {
+  if (message.count() == 0) return absl::OkStatus();
+  if (*slot == nullptr) *slot = std::make_unique<LatencyHistogram>();
+  return AddMessage(message, slot->get());
+}
+
+void AddTo(const google::protobuf::RepeatedPtrField<v1::ErrorCount>& errors, ErrorTable* table) {
+  for (const v1::ErrorCount& error : errors) {
+    Outcome outcome = Outcome::kRejected;
+    CAVALRY_CHECK(OutcomeFromName(error.outcome(), &outcome));  // checked before
+    table->Count(error.code(), outcome, error.text(), error.count());
+  }
+}
+
+}  // namespace
+
+template <typename Count>
+void ToMessage(const stats::BasicStats<Count>& stats, const std::vector<std::string>& names,
+               v1::Stats* message) {
+  CAVALRY_CHECK(stats.operations.size() == names.size());
+  message->Clear();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto& from = stats.operations[i];
+    v1::OperationStats* to = message->add_operations();
+    to->set_operation(names[i]);
+    ToMessage(from.counters, to->mutable_ops());
+    to->set_rows(from.counters.rows);
+    to->set_bytes(from.counters.bytes);
+    to->set_wrong_answers(from.counters.wrong_answers);
+    const auto& histograms = from.histograms;
+    if (const auto* ok = histograms.Get(Outcome::kOk)) ToMessage(*ok, to->mutable_service());
+    if (const auto* miss = histograms.Get(Outcome::kMiss)) ToMessage(*miss, to->mutable_miss());
+    if (const auto* rejected = histograms.Get(Outcome::kRejected)) {
+      ToMessage(*rejected, to->mutable_rejected());
+    }
+    if (const auto* timeout = histograms.Get(Outcome::kTimeout)) {
+      ToMessage(*timeout, to->mutable_timeout());
+    }
+    if (const auto* broken = histograms.Get(Outcome::kBroken)) {
+      ToMessage(*broken, to->mutable_broken());
+    }
+    ToMessage(from.errors, to->mutable_errors());
+  }
+  ToMessage(stats.iterations, message->mutable_iterations());
+  message->set_response_is_service(stats.response_is_service);
+  const auto* response = stats.response_is_service ? nullptr : stats.Response();
+  if (response != nullptr) ToMessage(*response, message->mutable_response());
+  if (stats.connect != nullptr && stats.connect->count() > 0) {
+    ToMessage(*stats.connect, message->mutable_connect());
+  }
+  ToMessage(stats.connect_errors, message->mutable_connect_errors());
+  message->set_reconnects(stats.reconnects);
+  message->set_reprepares(stats.reprepares);
+  message->set_retries(stats.retries);
+  message->set_in_flight(stats.in_flight);
+  message->set_iterations_in_flight(stats.iterations_in_flight);
+}
+
+StatusOr<StatsTotals> FromMessage(const v1::Stats& message, const std::vector<std::string>& names) {
+  CAVALRY_RETURN_IF_ERROR(Check(message, names));
+  StatsTotals totals(names.size(), message.response_is_service());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const v1::OperationStats& from = message.operations(static_cast<int>(i));
+    StatsTotals::PerOperation& to = totals.operations[i];
+    to.counters = CountersOf(from);
+    for (const ClassHistogram& entry : HistogramsOf(from)) {
+      CAVALRY_RETURN_IF_ERROR(AddTo(entry.histogram, to.histograms.Slot(entry.outcome)));
+    }
+    AddTo(from.errors(), &to.errors);
+  }
+  totals.iterations = CountersOf(message.iterations());
+  CAVALRY_RETURN_IF_ERROR(AddTo(message.response(), &totals.response));
+  CAVALRY_RETURN_IF_ERROR(AddTo(message.connect(), &totals.connect));
+  AddTo(message.connect_errors(), &totals.connect_errors);
+  totals.reconnects = message.reconnects();
+  totals.reprepares = message.reprepares();
+  totals.retries = message.retries();
+  totals.in_flight = message.in_flight();
+  totals.iterations_in_flight = message.iterations_in_flight();
+  return totals;
+}
+
+template void ToMessage(const stats::BasicStats<std::uint32_t>& stats,
+                        const std::vector<std::string>& names, v1::Stats* message);
+template void ToMessage(const stats::BasicStats<std::uint64_t>& stats,
+                        const std::vector<std::string>& names, v1::Stats* message);
+
+}  // namespace cavalry::wire

@@ -177,7 +177,7 @@ StatusOr<Nanos> ParseDuration(std::string_view text) {
   std::uint64_t previous_factor = std::numeric_limits<std::uint64_t>::max();
   while (!rest.empty()) {
     const std::optional<Decimal> decimal = TakeDecimal(&rest);
-    if (!decimal) {
+    if (!decimal || rest.starts_with('.')) {
       return InvalidArgument("\"{}\" is not a duration; write 60s, 250ms or 1m30s", text);
     }
     std::size_t end = 0;

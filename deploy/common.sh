@@ -21,16 +21,21 @@ usage_error() {
 # print_help FILE: prints FILE's first block of comments, which is its help text.
 print_help() { awk 'NR == 1 { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$1"; }
 
-# timed NAME COMMAND...: runs the command, then says how long it took. The line is also added to the
-# file that CAVALRY_DURATIONS names, if it names one. Returns the command's status.
+# timed [--quiet] NAME COMMAND...: runs the command, then says how long it took (unless quiet), and
+# adds that line to the file that CAVALRY_DURATIONS names, if any. Returns the command's status.
 timed() {
+  local quiet=0
+  if [[ $1 == --quiet ]]; then
+    quiet=1
+    shift
+  fi
   local name=$1 begin=$EPOCHREALTIME status=0 took
   shift
   "$@" || status=$?
   took=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')
-  ((status == 0)) || took+=" (failed)"
-  say "$name: $took"
-  printf '%-28s %s\n' "$name" "$took" >>"${CAVALRY_DURATIONS:-/dev/null}"
+  ((status == 0)) || took+=" (ended with status $status)"
+  ((quiet)) || say "$name: $took"
+  printf '%-16s %s\n' "$name" "$took" >>"${CAVALRY_DURATIONS:-/dev/null}"
   return "$status"
 }
 
@@ -55,9 +60,9 @@ build() {
   shift
   export NINJA_STATUS='[%f/%t, %e s] '
   if [[ -t 1 ]]; then
-    ninja -C "$dir" -j"$(nproc)" "$@" || status=$?
+    (cd -- "$dir" && ninja -j"$(nproc)" "$@") || status=$?
   else
-    ninja -C "$dir" -j"$(nproc)" "$@" | compact_progress || status=$?
+    (cd -- "$dir" && ninja -j"$(nproc)" "$@") | compact_progress || status=$?
   fi
   if ((status != 0)); then
     printf '%s: the build in %s failed (the lines above say why)\n' "$me" "$dir" >&2
@@ -66,13 +71,14 @@ build() {
 }
 
 # Lets through one of ninja's status lines at each tenth of the work, and whatever is not one.
+# (In perl, here and elsewhere, where lines must pass at once: Debian's awk waits for more of them.)
 compact_progress() {
-  awk '
-    match($0, /^\[[0-9]+\/[0-9]+/) {
-      split(substr($0, 2, RLENGTH - 1), part, "/")
-      tenth = int(10 * part[1] / part[2])
-      if (tenth == last && part[1] != 1) next
-      last = tenth
+  perl -ne '
+    BEGIN { $| = 1; $last = -1 }
+    if (m{^\[(\d+)/(\d+)}) {
+      my $tenth = int(10 * $1 / $2);
+      next if $tenth == $last;
+      $last = $tenth;
     }
-    { print; fflush() }'
+    print'
 }

@@ -1,5 +1,5 @@
-// What one iteration sends: for each step of the script the key, the version and the values, from the
-// iteration's number alone. A Recipe is shared and immutable; an IterationState belongs to one
+// What one iteration sends: for each step of the script the key, the version and the values, from
+// the iteration's number alone. A Recipe is shared and immutable; an IterationState belongs to one
 // iteration in flight.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/load/key_sequence.h"
+#include "agent/load/ledger.h"
 #include "agent/load/row_generator.h"
 #include "drivers/core/operation.h"
 
@@ -19,30 +20,33 @@ inline constexpr std::uint64_t kVerifyOneIn = 64;
 // How one operation of the spec gets its key and values.
 struct OperationRecipe {
   const drivers::OperationPlan* plan = nullptr;
-  std::uint32_t table = 0;                      // index among the step's tables
-  std::uint32_t per_iteration = 1;              // times it occurs in the script
-  std::optional<KeySequence> keys;              // not of inserts, nor with same_as
-  std::optional<std::uint32_t> same_as;         // index of the operation whose last key it takes
-  bool exclusive = false;                       // keys are moved to the session's class
+  std::uint32_t table = 0;               // index among the step's tables
+  std::uint32_t per_iteration = 1;       // times it occurs in the script
+  std::optional<KeySequence> keys;       // not of inserts, nor with same_as
+  std::optional<std::uint32_t> same_as;  // index of the operation whose last key it takes
+  bool exclusive = false;                // keys are moved to the session's class
   std::uint64_t exclusive_first = 1, exclusive_last = 1;  // range of the classes
-  std::uint64_t insert_first = 0;               // of inserts: key of iteration number 0, slot 0
-  std::uint32_t insert_slots = 1;               // of inserts: inserts into this table per iteration
-  std::uint32_t insert_slot = 0;                // of inserts: this operation's first slot among them
-  std::optional<RowGenerator> values;           // insert, update: what is sent; read: what is expected
+  std::uint64_t insert_first = 0;      // of inserts: key of iteration number 0, slot 0
+  std::uint32_t insert_slots = 1;      // of inserts: inserts into this table per iteration
+  std::uint32_t insert_slot = 0;       // of inserts: this operation's first slot among them
+  std::uint32_t update_slots = 1;      // of updates: updates per iteration
+  std::uint32_t update_slot = 0;       // of updates: this operation's first slot among them
+  bool auditable = true;               // of writes: each of its keys has one writer
+  std::optional<RowGenerator> values;  // insert, update: what is sent; read: what is expected
   Verification verification = Verification::kNever;
-  std::vector<std::uint32_t> checked;           // read: positions in plan->columns that can be checked
+  std::vector<std::uint32_t> checked;  // read: positions in plan->columns that can be checked
 };
 
 // A step's script over its operations.
 struct ScriptPlan {
-  std::vector<std::uint32_t> steps;             // operation indexes, repeats unrolled
-  std::vector<std::uint32_t> slots;             // which occurrence of its operation each step is
+  std::vector<std::uint32_t> steps;  // operation indexes, repeats unrolled
+  std::vector<std::uint32_t> slots;  // which occurrence of its operation each step is
 };
 
 struct PreparedOperation {
   drivers::Operation operation;
   std::uint64_t key = 0;
-  std::uint64_t version = 0;                    // of updates
+  std::uint64_t version = 0;  // of updates
   bool verify = false;
 };
 
@@ -62,7 +66,8 @@ class IterationState {
   RowBuffer row_;
 };
 
-// Compares a read's rows with what the seed gives; owned by a session, used for one operation at a time.
+// Compares a read's rows with what the seed gives; owned by a session, used for one operation at a
+// time.
 class RowChecker final : public drivers::RowVisitor {
  public:
   // Before the operation: what to expect.
@@ -76,5 +81,9 @@ class RowChecker final : public drivers::RowVisitor {
   RowBuffer expected_;
   bool right_ = true;
 };
+
+// Enters a write's end into the ledger (reads are passed over). The one way to fill a ledger.
+void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prepared,
+                    Outcome outcome, bool outcome_unknown, Ledger* ledger);
 
 }  // namespace cavalry::load

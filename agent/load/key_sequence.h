@@ -1,5 +1,5 @@
-// Which key an operation of an iteration works on: a pure function of (seed, iteration number, slot).
-// Immutable after Make; any thread.
+// Which key an operation of an iteration works on: a pure function of (seed, iteration number,
+// slot). Immutable after Make; any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ enum class KeyOrder : std::uint8_t { kSequential, kUniform, kZipf };
 
 struct KeySequenceOptions {
   KeyOrder order = KeyOrder::kUniform;
-  std::uint64_t first = 1;          // keys first..last, both included; first <= last
+  std::uint64_t first = 1;  // keys first..last, both included; first <= last
   std::uint64_t last = 1;
-  double theta = 0.99;              // of kZipf, above 0
-  bool clustered = false;           // of kZipf: popular keys at the start instead of spread
+  double theta = 0.99;     // of kZipf, above 0
+  bool clustered = false;  // of kZipf: popular keys at the start instead of spread
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;         // one per operation name
   std::uint32_t per_iteration = 1;  // times the operation occurs in an iteration
@@ -40,9 +40,9 @@ class KeySequence {
   double shift_ = 0;
 };
 
-// Moves a key to the class of one session (key mod sessions), so that each key has one writer:
-// the nearest key of first..last whose distance from first is `session` modulo `sessions`.
-// REQUIRES: session < sessions, last - first + 1 >= sessions.
+// Moves a key to the class of one session (key mod sessions), so that each key has one writer: the
+// nearest such key in first..last. Two sequences over one table agree on who owns a key.
+// REQUIRES: session < sessions, first <= key <= last, last - first + 1 >= sessions.
 std::uint64_t MoveToClass(std::uint64_t key, std::uint64_t first, std::uint64_t last,
                           std::uint64_t session, std::uint64_t sessions);
 

@@ -1,6 +1,6 @@
-// What one worker's sessions had acknowledged: inserted keys as pages of two bits, updated and deleted
-// keys with their last state. Written by its worker during the step, read by the audit afterwards.
-// Bounded: writes to keys beyond kMaxLedgerKeys are counted as unaudited.
+// What one worker's sessions had acknowledged: inserted keys as pages of two bits, updated and
+// deleted keys with their last state. Written by its worker during the step, read by the audit
+// afterwards. Bounded: writes to keys beyond kMaxLedgerKeys are counted as unaudited.
 #pragma once
 
 #include <array>

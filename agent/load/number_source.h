@@ -1,5 +1,5 @@
-// Hands iteration numbers to an agent's workers: each number exactly once. Thread-safe; workers take
-// blocks so that they rarely meet. Counted runs stop when it is exhausted.
+// Hands iteration numbers to an agent's workers: each number exactly once. Thread-safe; workers
+// take blocks so that they rarely meet. Counted runs stop when it is exhausted.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ struct NumberPlan {
   std::uint64_t first = 0;
   std::uint64_t stride = 1;
   std::optional<std::uint64_t> count;
-  std::uint64_t warmup_first = 0;   // used when warmup_stride is not 0
+  std::uint64_t warmup_first = 0;  // used when warmup_stride is not 0
   std::uint64_t warmup_stride = 0;
 };
 
@@ -33,7 +33,8 @@ class NumberSource {
   NumberSource(const NumberPlan& plan, std::uint32_t workers);
 
   Block TakeWarmup();
-  // Blocks get smaller towards the end of a counted run, so that no worker sits on the last numbers.
+  // Blocks get smaller towards the end of a counted run, so that no worker sits on the last
+  // numbers.
   Block TakeMeasure();
   // Returns what was taken and not begun.
   void GiveBackMeasure(const Block& rest);
@@ -48,7 +49,7 @@ class NumberSource {
   std::atomic<std::uint64_t> next_{0};         // ordinals of `first`'s stream
   std::atomic<std::uint64_t> next_warmup_{0};  // ordinals of warm-up's own stream
   std::mutex mutex_;
-  std::vector<Block> returned_;                // guarded by mutex_
+  std::vector<Block> returned_;  // guarded by mutex_
   std::atomic<bool> has_returned_{false};
 };
 

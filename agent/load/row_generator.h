@@ -1,5 +1,5 @@
-// Rows as a pure function of seed, key and version: any agent can write a row and any other can check
-// it. The generator is immutable; a RowBuffer belongs to one session and keeps its memory.
+// Rows as a pure function of seed, key and version: any agent can write a row and any other can
+// check it. The generator is immutable; a RowBuffer belongs to one session and keeps its memory.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,11 @@ enum class RuleKind : std::uint8_t {
   kNewVersion,  // the version
   kNull,
   kConstant,
-  kNatural,     // what fits the type: decimals in -999.99..9999.99, dates in 2000..2029, …
+  kNatural,  // what fits the type: decimals in -999.99..9999.99, dates in 2000..2029, …
 };
 
-// A piece of a pattern: literal text, then the key or version padded with zeros to `width` (0: as is).
+// A piece of a pattern: literal text, then the key or version padded with zeros to `width` (0: as
+// is).
 struct PatternPiece {
   std::string literal;
   enum class Insert : std::uint8_t { kNothing, kKey, kVersion } insert = Insert::kNothing;
@@ -33,8 +34,8 @@ struct PatternPiece {
 struct ColumnRule {
   RuleKind kind = RuleKind::kNatural;
   std::vector<PatternPiece> pattern;
-  std::uint64_t low = 0, high = 0;   // of kRandomText (length) and kRandomInt
-  std::string text;                  // alphabet of kRandomText ("" letters, digits, space); kConstant
+  std::uint64_t low = 0, high = 0;  // of kRandomText (length) and kRandomInt
+  std::string text;  // alphabet of kRandomText ("" letters, digits, space); kConstant
 };
 
 // Values of one row and the bytes they point to.

@@ -1,0 +1,88 @@
+#include "agent/load/iteration.h"
+
+namespace cavalry::load {
+
+PreparedOperation IterationState::Prepare(const std::vector<OperationRecipe>& recipes,
+                                          const ScriptPlan& script, std::size_t index,
+                                          std::uint64_t number, std::uint64_t session,
+                                          std::uint64_t sessions, std::uint64_t next_version) {
+  const std::uint32_t which = script.steps[index];
+  const std::uint32_t slot = script.slots[index];
+  const OperationRecipe& recipe = recipes[which];
+  PreparedOperation prepared;
+  if (recipe.plan->kind == drivers::OperationKind::kInsert) {
+    prepared.key = recipe.insert_first + number * recipe.insert_slots + recipe.insert_slot + slot;
+  } else if (recipe.same_as) {
+    prepared.key = last_keys_[*recipe.same_as];
+  } else {
+    prepared.key = recipe.keys->KeyFor(number, slot);
+    if (recipe.exclusive) {
+      prepared.key = MoveToClass(prepared.key, recipe.exclusive_first, recipe.exclusive_last,
+                                 session, sessions);
+    }
+  }
+  last_keys_[which] = prepared.key;
+
+  prepared.operation.plan = recipe.plan;
+  prepared.operation.key = drivers::Value::Unsigned(prepared.key);
+  switch (recipe.plan->kind) {
+    case drivers::OperationKind::kInsert:
+      recipe.values->Generate(prepared.key, 0, &row_);
+      prepared.operation.values = row_.values();
+      break;
+    case drivers::OperationKind::kUpdate:
+      // Each write of a step has a version of its own, and all of a step are above all before.
+      prepared.version = next_version + number * recipe.update_slots + recipe.update_slot + slot;
+      recipe.values->Generate(prepared.key, prepared.version, &row_);
+      prepared.operation.values = row_.values();
+      break;
+    case drivers::OperationKind::kRead:
+      prepared.verify =
+          recipe.verification == Verification::kAlways ||
+          (recipe.verification == Verification::kSampled && number % kVerifyOneIn == 0);
+      break;
+    case drivers::OperationKind::kDelete:
+      break;
+  }
+  return prepared;
+}
+
+void RowChecker::Expect(const OperationRecipe& recipe, std::uint64_t key) {
+  recipe_ = &recipe;
+  right_ = true;
+  recipe.values->Generate(key, 0, &expected_);
+}
+
+void RowChecker::OnRow(std::span<const drivers::Field> fields) {
+  const drivers::OperationPlan& plan = *recipe_->plan;
+  if (fields.size() != plan.columns.size()) {
+    right_ = false;
+    return;
+  }
+  for (const std::uint32_t position : recipe_->checked) {
+    const ColumnType& type = plan.table->columns[plan.columns[position]].type;
+    if (!Matches(expected_.values()[position], type, fields[position])) right_ = false;
+  }
+}
+
+void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prepared,
+                    Outcome outcome, bool outcome_unknown, Ledger* ledger) {
+  const drivers::OperationKind kind = recipe.plan->kind;
+  if (kind == drivers::OperationKind::kRead) return;
+  // Written without an answer, or given up in flight: the row may be there.
+  const bool open = outcome_unknown || outcome == Outcome::kTimeout ||
+                    outcome == Outcome::kBroken || outcome == Outcome::kAbandoned ||
+                    outcome == Outcome::kSent;
+  if (kind == drivers::OperationKind::kInsert) {
+    ledger->RecordInsert(recipe.table, prepared.key, outcome, open);
+  } else if (!recipe.auditable) {
+    if (outcome == Outcome::kOk) ledger->CountUnaudited();
+  } else if (kind == drivers::OperationKind::kUpdate) {
+    ledger->RecordUpdate(recipe.table, prepared.key, static_cast<std::uint16_t>(recipe.plan->index),
+                         prepared.version, outcome, open);
+  } else {
+    ledger->RecordDelete(recipe.table, prepared.key, outcome, open);
+  }
+}
+
+}  // namespace cavalry::load

@@ -1,0 +1,13 @@
+// The recipes of a step: how each operation of the spec gets its keys and values. Split from
+// plan.h, which calls it. Pure; any thread.
+#pragma once
+
+#include "agent/plan.h"
+
+namespace cavalry::agent {
+
+// Fills script, recipes, tables and operations of `plan` from the workload; `next_keys` and the
+// session numbers must be set in the assignment.
+Status BuildRecipes(const v1::Assignment& assignment, run::LoadPlan* plan);
+
+}  // namespace cavalry::agent

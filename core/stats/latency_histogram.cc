@@ -28,6 +28,14 @@ std::uint64_t HistogramHighest(std::size_t index) {
   return HistogramLowest(index) + (std::uint64_t{1} << ShiftOf(index)) - 1;
 }
 
+std::uint64_t PercentileRank(double percent, std::uint64_t count) {
+  // 99.9 % of 1,000 samples is the 999th; in binary the product comes out a hair above 999, which
+  // must not round up to the 1,000th. Its error is at most 3 roundings.
+  constexpr double kRounding = 4 * 0x1.0p-53;
+  const double exact = percent / 100 * static_cast<double>(count) * (1 - kRounding);
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(exact)), 1, count);
+}
+
 template <typename Count>
 template <typename Other>
 void BasicLatencyHistogram<Count>::Add(const BasicLatencyHistogram<Other>& other) {
@@ -77,12 +85,7 @@ Nanos BasicLatencyHistogram<Count>::Percentile(double percent) const {
   if (count_ == 0) return 0;
   if (percent <= 0) return min_;
   if (percent >= 100) return max_;
-  // 99.9 % of 1,000 samples is the 999th; in binary the product comes out a hair above 999, which
-  // must not round up to the 1,000th. Its error is at most 3 roundings.
-  constexpr double kRounding = 4 * 0x1.0p-53;
-  const double exact = percent / 100 * static_cast<double>(count_) * (1 - kRounding);
-  const auto rank =
-      std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(exact)), 1, count_);
+  const std::uint64_t rank = PercentileRank(percent, count_);
   std::uint64_t seen = 0;
   const std::size_t last = last_used();
   for (std::size_t i = first_used(); i < last; ++i) {

@@ -38,6 +38,10 @@ inline std::size_t HistogramBucketOf(Nanos latency) {
   return HistogramIndex(static_cast<std::uint64_t>(latency));
 }
 
+// Which of `count` samples, in ascending order and numbered from 1, is the percentile: all
+// percentiles of latencies use this rank. REQUIRES: 0 <= percent <= 100, count > 0.
+std::uint64_t PercentileRank(double percent, std::uint64_t count);
+
 // Count is uint32_t for one interval of one worker, uint64_t for anything merged.
 template <typename Count>
 class BasicLatencyHistogram {

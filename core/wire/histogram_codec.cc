@@ -51,7 +51,8 @@ Status ForEachBucket(std::string_view bytes, Visit visit) {
   while (!bytes.empty()) {
     std::int64_t number = 0;
     if (!TakeNumber(&bytes, &number)) return DataLoss("histogram: malformed count");
-    // A negative number stands for that many empty buckets, 0 for one.
+    // A negative number stands for that many empty buckets. 0 for a single one is the Java
+    // library's way.
     const std::uint64_t buckets = number < 0 ? 0 - static_cast<std::uint64_t>(number) : 1;
     if (buckets > stats::kHistogramCounts - index) {
       return DataLoss("histogram: more than {} buckets", stats::kHistogramCounts);
@@ -170,8 +171,7 @@ std::string EncodeCounts(const stats::BasicLatencyHistogram<Count>& histogram) {
       ++zeros;
       continue;
     }
-    // A single zero is written as the count 0, as HdrHistogram does.
-    if (zeros > 0) AppendNumber(zeros == 1 ? 0 : -zeros, &bytes);
+    if (zeros > 0) AppendNumber(-zeros, &bytes);
     zeros = 0;
     AppendNumber(count, &bytes);
   }

@@ -1,7 +1,7 @@
 // Histograms between messages and types: HdrHistogram's V2 payload encoding (counts from index 0 as
-// zigzag LEB128, a run of n > 1 zeros as -n), bounds-checked: any bytes give a histogram or an
-// error, and a decoded histogram's parts agree with each other. Source: HdrHistogram,
-// EncodableHistogram V2.
+// zigzag LEB128, a run of n zeros as -n, as its C and Python libraries write it; the Java library's
+// 0 for a single one is read too), bounds-checked: any bytes give a histogram or an error, and a
+// decoded histogram's parts agree with each other. Source: HdrHistogram, EncodableHistogram V2.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// Stats between messages and types. Decoding checks every bound and identity it can (histogram count =
-// operations of its class, responses = iterations ok), so that a faulty agent is named, not believed.
-// Whether attempted and ended agree is for the reader of a whole step: an interval also holds the ends
-// of operations that an earlier one counted as attempted.
+// Stats between messages and types. Decoding checks every bound and identity it can (histogram
+// count = operations of its class, responses = iterations ok), so that a faulty agent is named, not
+// believed. Whether attempted and ended agree is for the reader of a whole step: an interval also
+// holds the ends of operations that an earlier one counted as attempted.
 #pragma once
 
 #include <string>

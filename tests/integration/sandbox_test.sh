@@ -68,7 +68,7 @@ same() {
 has() { [[ $1 == *"$2"* ]] || { echo "  '$2' is not in '$1'"; return 1; }; }
 
 a=$scratch/a
-b=$scratch/b
+b="$scratch/b with a space"
 
 expect "--help explains" has "$(sandbox --help)" 'start|stop|status|env'
 sandbox >/dev/null 2>&1

@@ -22,9 +22,9 @@ namespace cavalry::drivers {
 struct TableInfo {
   bool exists = false;
   bool marked = false;
-  bool same_schema = false;   // marked with the same schema hash
+  bool same_schema = false;  // marked with the same schema hash
   bool filled = false;
-  std::uint64_t rows = 0;     // exact count
+  std::uint64_t rows = 0;  // exact count
   std::uint64_t max_key = 0;
 };
 
@@ -38,22 +38,28 @@ class Admin {
   virtual Status Connect() = 0;
   // Version and settings that a reader of the report wants.
   virtual StatusOr<std::vector<std::pair<std::string, std::string>>> ServerVariables() = 0;
-  // Limits that would end a run with so many sessions: sentences, each naming the variable to raise.
-  virtual StatusOr<std::vector<std::string>> Limits(std::uint64_t sessions) = 0;
+  // Limits that would end a run with so many sessions, each with so many different operations:
+  // sentences, each naming the variable to raise.
+  virtual StatusOr<std::vector<std::string>> Limits(std::uint64_t sessions,
+                                                    std::uint64_t operations = 1) = 0;
   virtual StatusOr<TableInfo> Describe(const TableSchema& table) = 0;
   // Creates the table with its mark (kEmpty). REQUIRES: it does not exist.
   virtual Status Create(const TableSchema& table) = 0;
+  // Mark to InsertRows look at the mark themselves right before, and refuse a table without one. DDL
+  // waits for locks a few seconds only; an error then names who holds the lock.
   virtual Status Mark(const TableSchema& table, TableMark mark) = 0;
-  // Empty or drop a table; REQUIRE that the caller has looked at its mark. DDL waits for locks a few
-  // seconds only; an error then names who holds the lock.
+  // Empties the table, which is then marked kEmpty.
   virtual Status Truncate(const TableSchema& table) = 0;
   virtual Status Drop(const TableSchema& table) = 0;
-  // Writes rows in batches: row-major values, a multiple of the table's columns.
+  // Writes rows in batches: row-major values, a multiple of the table's columns. A batch is
+  // committed on its own.
   virtual Status InsertRows(const TableSchema& table, std::span<const Value> values) = 0;
-  // Reads the given keys (any order) with the given columns; `visit` gets key and fields of each row found.
-  virtual Status ReadRows(const TableSchema& table, std::span<const std::uint64_t> keys,
-                          std::span<const std::uint32_t> columns,
-                          const std::function<void(std::uint64_t, std::span<const Field>)>& visit) = 0;
+  // Reads the given keys (any order) with the given columns; `visit` gets key and fields of each
+  // row found.
+  virtual Status ReadRows(
+      const TableSchema& table, std::span<const std::uint64_t> keys,
+      std::span<const std::uint32_t> columns,
+      const std::function<void(std::uint64_t, std::span<const Field>)>& visit) = 0;
   // Columns and types that the table really has fit the schema (existing: use).
   virtual Status CheckColumns(const TableSchema& table) = 0;
   // A secret that another driver needs: LookUpSecret("handlersocket", "secret").

@@ -45,8 +45,8 @@ class Admin {
   virtual StatusOr<TableInfo> Describe(const TableSchema& table) = 0;
   // Creates the table with its mark (kEmpty). REQUIRES: it does not exist.
   virtual Status Create(const TableSchema& table) = 0;
-  // Mark to InsertRows look at the mark themselves right before, and refuse a table without one. DDL
-  // waits for locks a few seconds only; an error then names who holds the lock.
+  // Mark to InsertRows look at the mark themselves right before, and refuse a table without one.
+  // DDL waits for locks a few seconds only; an error then names who holds the lock.
   virtual Status Mark(const TableSchema& table, TableMark mark) = 0;
   // Empties the table, which is then marked kEmpty.
   virtual Status Truncate(const TableSchema& table) = 0;

@@ -1,0 +1,178 @@
+#include "drivers/mysql/prepared_statement.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cavalry::drivers::mysql {
+namespace {
+
+// Bytes of one utf8mb4 character.
+constexpr std::size_t kMaxCharacterBytes = 4;
+// Room for a value at first; longer ones make it grow once. Bounds the memory of many sessions.
+constexpr std::size_t kMaxFirstBytes = 1024;
+
+// Longest text of a column's value.
+std::size_t TextBytes(const ColumnType& type) {
+  switch (type.kind) {
+    case ColumnType::Kind::kInteger:
+      return 20;  // -9223372036854775808, 18446744073709551615
+    case ColumnType::Kind::kDecimal:
+      return static_cast<std::size_t>(type.precision) + 3;  // sign, leading zero, point
+    case ColumnType::Kind::kDate:
+    case ColumnType::Kind::kDatetime:
+      return 26;  // 2026-01-31 23:59:59.123456
+    case ColumnType::Kind::kVarbinary:
+      return type.length;
+    case ColumnType::Kind::kChar:
+    case ColumnType::Kind::kVarchar:
+    case ColumnType::Kind::kText:
+      return type.length * kMaxCharacterBytes;
+  }
+  return kMaxFirstBytes;
+}
+
+// The library writes a terminating zero where there is room, hence one more.
+std::size_t FirstBytes(const ColumnType& type) {
+  return std::min(TextBytes(type) + 1, kMaxFirstBytes);
+}
+
+}  // namespace
+
+PreparedStatement::PreparedStatement(const StatementTemplate& statement) : statement_(statement) {
+  parameters_.resize(statement.parameter_count());
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const ColumnType& type = statement.parameter_column(i).type;
+    parameters_[i].is_unsigned = type.is_unsigned;
+    if (type.is_integer()) continue;
+    parameters_[i].type =
+        type.kind == ColumnType::Kind::kVarbinary ? MYSQL_TYPE_BLOB : MYSQL_TYPE_STRING;
+    parameters_[i].capacity = FirstBytes(type);
+    parameters_[i].bytes = std::make_unique<char[]>(parameters_[i].capacity);
+  }
+  const OperationPlan& plan = statement.plan();
+  if (plan.kind != OperationKind::kRead) return;
+  results_.resize(plan.columns.size());
+  fields_.resize(plan.columns.size());
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    results_[i].capacity = FirstBytes(plan.table->columns[plan.columns[i]].type);
+    results_[i].bytes = std::make_unique<char[]>(results_[i].capacity);
+  }
+}
+
+PreparedStatement::~PreparedStatement() {
+  if (handle_ != nullptr) mysql_stmt_close(handle_);
+}
+
+bool PreparedStatement::Open(MYSQL* connection) {
+  handle_ = mysql_stmt_init(connection);
+  return handle_ != nullptr;
+}
+
+bool PreparedStatement::Bind() { return BindParameters() && BindResults(); }
+
+bool PreparedStatement::BindParameters() {
+  if (parameters_.empty()) return true;
+  binds_.assign(parameters_.size(), MYSQL_BIND{});
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    Parameter& parameter = parameters_[i];
+    MYSQL_BIND& bind = binds_[i];
+    bind.buffer_type = parameter.type;
+    bind.is_null = &parameter.is_null;
+    bind.is_unsigned = parameter.is_unsigned;
+    if (parameter.type == MYSQL_TYPE_LONGLONG) {
+      bind.buffer = &parameter.integer;
+      continue;
+    }
+    bind.buffer = parameter.bytes.get();
+    bind.buffer_length = parameter.capacity;
+    bind.length = &parameter.length;
+  }
+  return mysql_stmt_bind_param(handle_, binds_.data()) == 0;
+}
+
+bool PreparedStatement::BindResults() {
+  if (results_.empty()) return true;
+  binds_.assign(results_.size(), MYSQL_BIND{});
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    ResultColumn& column = results_[i];
+    MYSQL_BIND& bind = binds_[i];
+    bind.buffer_type = MYSQL_TYPE_STRING;
+    bind.buffer = column.bytes.get();
+    bind.buffer_length = column.capacity;
+    bind.length = &column.length;
+    bind.is_null = &column.is_null;
+    bind.error = &column.is_truncated;
+  }
+  return mysql_stmt_bind_result(handle_, binds_.data()) == 0;
+}
+
+bool PreparedStatement::Store(const Value& value, Parameter* parameter) {
+  parameter->is_null = value.kind == Value::Kind::kNull;
+  if (parameter->is_null) return false;
+  if (value.kind == Value::Kind::kInteger || value.kind == Value::Kind::kUnsigned) {
+    parameter->integer = value.integer;
+    // The sign only matters to numbers with the highest bit set.
+    const bool is_unsigned = value.kind == Value::Kind::kUnsigned;
+    if (parameter->type == MYSQL_TYPE_LONGLONG &&
+        (value.integer >= 0 || is_unsigned == static_cast<bool>(parameter->is_unsigned))) {
+      return false;
+    }
+    parameter->type = MYSQL_TYPE_LONGLONG;
+    parameter->is_unsigned = is_unsigned;
+    return true;
+  }
+  const enum enum_field_types type =
+      value.kind == Value::Kind::kBinary ? MYSQL_TYPE_BLOB : MYSQL_TYPE_STRING;
+  bool changed = parameter->type != type;
+  parameter->type = type;
+  if (value.text.size() > parameter->capacity || parameter->bytes == nullptr) {
+    parameter->capacity = std::max(value.text.size(), parameter->capacity * 2) + 1;
+    parameter->bytes = std::make_unique<char[]>(parameter->capacity);
+    changed = true;
+  }
+  if (!value.text.empty()) {
+    std::memcpy(parameter->bytes.get(), value.text.data(), value.text.size());
+  }
+  parameter->length = value.text.size();
+  return changed;
+}
+
+bool PreparedStatement::SetValues(const Operation& operation) {
+  bool changed = false;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    changed |= Store(statement_.parameter(operation, i), &parameters_[i]);
+  }
+  return !changed || BindParameters();
+}
+
+bool PreparedStatement::ReadRow(bool truncated, std::span<const Field>* fields) {
+  if (truncated) {
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      ResultColumn& column = results_[i];
+      if (column.is_null || column.length <= column.capacity) continue;
+      column.capacity = column.length + 1;
+      column.bytes = std::make_unique<char[]>(column.capacity);
+      MYSQL_BIND bind{};
+      bind.buffer_type = MYSQL_TYPE_STRING;
+      bind.buffer = column.bytes.get();
+      bind.buffer_length = column.capacity;
+      bind.length = &column.length;
+      bind.is_null = &column.is_null;
+      bind.error = &column.is_truncated;
+      const auto index = static_cast<unsigned int>(i);
+      if (mysql_stmt_fetch_column(handle_, &bind, index, 0) != 0) return false;
+    }
+    // The next rows go to the larger buffers.
+    if (!BindResults()) return false;
+  }
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    const ResultColumn& column = results_[i];
+    fields_[i].is_null = column.is_null;
+    fields_[i].text =
+        column.is_null ? std::string_view() : std::string_view(column.bytes.get(), column.length);
+  }
+  *fields = fields_;
+  return true;
+}
+
+}  // namespace cavalry::drivers::mysql

@@ -1,0 +1,76 @@
+#include "drivers/mysql/table_check.h"
+
+#include <algorithm>
+
+#include "core/base/column_type.h"
+
+namespace cavalry::drivers::mysql {
+namespace {
+
+// Whether every value of `wanted` can be stored in, and read back from, a column of `actual`.
+bool Holds(const ColumnType& actual, const ColumnType& wanted) {
+  if (actual.kind != wanted.kind) return false;
+  switch (wanted.kind) {
+    case ColumnType::Kind::kInteger:
+      return actual.integer_min() <= wanted.integer_min() &&
+             actual.integer_max() >= wanted.integer_max();
+    case ColumnType::Kind::kDecimal:
+      // Another scale would print other digits.
+      return actual.scale == wanted.scale && actual.precision >= wanted.precision;
+    case ColumnType::Kind::kChar:
+    case ColumnType::Kind::kVarchar:
+    case ColumnType::Kind::kVarbinary:
+      return actual.length >= wanted.length;
+    case ColumnType::Kind::kText:
+    case ColumnType::Kind::kDate:
+    case ColumnType::Kind::kDatetime:
+      return true;
+  }
+  return false;
+}
+
+const ActualColumn* Find(const std::vector<ActualColumn>& actual, std::string_view name) {
+  // Column names are compared without regard to case, as the server does.
+  const auto same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
+  for (const ActualColumn& column : actual) {
+    if (std::equal(column.name.begin(), column.name.end(), name.begin(), name.end(), same)) {
+      return &column;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status CheckActualColumns(const TableSchema& table, const std::vector<ActualColumn>& actual) {
+  if (actual.empty()) {
+    return FailedPrecondition("table \"{}\" does not exist; create it, or write existing: refuse",
+                              table.name);
+  }
+  std::vector<std::string> faults;
+  for (const Column& column : table.columns) {
+    const ActualColumn* found = Find(actual, column.name);
+    if (found == nullptr) {
+      faults.push_back(fmt::format("it has no column \"{}\"", column.name));
+      continue;
+    }
+    const StatusOr<ColumnType> type = ParseColumnType(found->type);
+    if (!type.ok() || !Holds(*type, column.type)) {
+      faults.push_back(
+          fmt::format("column \"{}\" is {}, not {}", column.name, found->type, column.type.sql));
+    }
+  }
+  const std::string& key = table.columns[table.key_column].name;
+  const ActualColumn* key_column = Find(actual, key);
+  const auto key_columns =
+      std::count_if(actual.begin(), actual.end(),
+                    [](const ActualColumn& column) { return column.in_primary_key; });
+  if (key_column != nullptr && (!key_column->in_primary_key || key_columns != 1)) {
+    faults.push_back(fmt::format("its primary key is not the column \"{}\" alone", key));
+  }
+  if (faults.empty()) return absl::OkStatus();
+  return FailedPrecondition("table \"{}\" does not fit the spec: {}", table.name,
+                            fmt::join(faults, "; "));
+}
+
+}  // namespace cavalry::drivers::mysql

@@ -24,7 +24,8 @@ struct TableInfo {
   bool marked = false;
   bool same_schema = false;  // marked with the same schema hash
   bool filled = false;
-  std::uint64_t rows = 0;  // exact count
+  // Exact; of a table that is neither marked nor used as it is, the server's estimate.
+  std::uint64_t rows = 0;
   std::uint64_t max_key = 0;
 };
 
@@ -50,7 +51,8 @@ class Admin {
   virtual Status Mark(const TableSchema& table, TableMark mark) = 0;
   // Empties the table, which is then marked kEmpty.
   virtual Status Truncate(const TableSchema& table) = 0;
-  virtual Status Drop(const TableSchema& table) = 0;
+  // With `allow_unmarked` (the user has named the table) also one that has no mark.
+  virtual Status Drop(const TableSchema& table, bool allow_unmarked = false) = 0;
   // Writes rows in batches: row-major values, a multiple of the table's columns. A batch is
   // committed on its own.
   virtual Status InsertRows(const TableSchema& table, std::span<const Value> values) = 0;

@@ -57,7 +57,7 @@ class MysqlAdmin final : public Admin {
   Status Create(const TableSchema& table) override;
   Status Mark(const TableSchema& table, TableMark mark) override;
   Status Truncate(const TableSchema& table) override;
-  Status Drop(const TableSchema& table) override;
+  Status Drop(const TableSchema& table, bool allow_unmarked) override;
   Status InsertRows(const TableSchema& table, std::span<const Value> values) override;
   Status ReadRows(const TableSchema& table, std::span<const std::uint64_t> keys,
                   std::span<const std::uint32_t> columns,
@@ -66,10 +66,15 @@ class MysqlAdmin final : public Admin {
   StatusOr<std::string> LookUpSecret(std::string_view driver, std::string_view setting) override;
 
  private:
+  struct Seen {
+    std::optional<MarkText> mark;
+    std::uint64_t estimated_rows = 0;
+  };
+
   // " WHERE …" that finds exactly this table in information_schema.TABLES or COLUMNS.
   std::string WhereTable(const TableSchema& table) const;
-  // The table's comment; nothing when there is no such table.
-  StatusOr<std::optional<std::string>> Comment(const TableSchema& table);
+  // What information_schema says of the table; nothing when there is no such table.
+  StatusOr<std::optional<Seen>> Look(const TableSchema& table);
   // Ok when the table has a mark right now; `what` is what would be done to it.
   Status RequireMark(const TableSchema& table, std::string_view what);
   // Runs DDL. When it had to wait for a lock too long, the error says who holds it.
@@ -100,19 +105,27 @@ std::string MysqlAdmin::WhereTable(const TableSchema& table) const {
       Literal(connection_.address().database), Literal(table.name));
 }
 
-StatusOr<std::optional<std::string>> MysqlAdmin::Comment(const TableSchema& table) {
-  return connection_.QueryText("SELECT TABLE_COMMENT FROM information_schema.TABLES" +
-                               WhereTable(table));
+StatusOr<std::optional<MysqlAdmin::Seen>> MysqlAdmin::Look(const TableSchema& table) {
+  std::optional<Seen> seen;
+  CAVALRY_RETURN_IF_ERROR(connection_.Query(
+      "SELECT TABLE_COMMENT, TABLE_ROWS FROM information_schema.TABLES" + WhereTable(table),
+      [&](std::span<const Field> fields) {
+        seen.emplace();
+        seen->mark = ParseMark(fields[0].text);
+        const std::string_view rows = fields[1].text;
+        std::from_chars(rows.data(), rows.data() + rows.size(), seen->estimated_rows);
+      }));
+  return seen;
 }
 
 Status MysqlAdmin::RequireMark(const TableSchema& table, std::string_view what) {
-  CAVALRY_ASSIGN_OR_RETURN(const std::optional<std::string> comment, Comment(table));
-  if (!comment) {
+  CAVALRY_ASSIGN_OR_RETURN(const std::optional<Seen> seen, Look(table));
+  if (!seen) {
     return FailedPrecondition("{}: table \"{}\" does not exist in database \"{}\"",
                               connection_.address().label, table.name,
                               connection_.address().database);
   }
-  if (ParseMark(*comment)) return absl::OkStatus();
+  if (seen->mark) return absl::OkStatus();
   return FailedPrecondition(
       "{}: table \"{}\" in database \"{}\" was not created by cavalry (its comment has no mark): "
       "it is not {}. Use another table name or database, or existing: use to read and write it as "
@@ -130,13 +143,15 @@ Status MysqlAdmin::RunDdl(const TableSchema& table, std::string_view sql) {
 
 StatusOr<TableInfo> MysqlAdmin::Describe(const TableSchema& table) {
   TableInfo info;
-  CAVALRY_ASSIGN_OR_RETURN(const std::optional<std::string> comment, Comment(table));
-  info.exists = comment.has_value();
-  const std::optional<MarkText> mark = comment ? ParseMark(*comment) : std::nullopt;
+  CAVALRY_ASSIGN_OR_RETURN(const std::optional<Seen> seen, Look(table));
+  if (!seen) return info;
+  const std::optional<MarkText>& mark = seen->mark;
+  info.exists = true;
   info.marked = mark.has_value();
   info.same_schema = mark && mark->schema_hash == table.schema_hash;
   // Counting reads the whole table: not one that is neither ours nor to be used.
-  if (!info.exists || !(info.marked || table.use_as_is)) return info;
+  info.rows = seen->estimated_rows;
+  if (!info.marked && !table.use_as_is) return info;
   CAVALRY_ASSIGN_OR_RETURN(
       info.rows, connection_.QueryNumber("SELECT COUNT(*) FROM " + QuotedName(table.name)));
   // A table of another schema need not have the key.
@@ -168,8 +183,8 @@ Status MysqlAdmin::Truncate(const TableSchema& table) {
   return RunDdl(table, "TRUNCATE TABLE " + QuotedName(table.name));
 }
 
-Status MysqlAdmin::Drop(const TableSchema& table) {
-  CAVALRY_RETURN_IF_ERROR(RequireMark(table, "dropped"));
+Status MysqlAdmin::Drop(const TableSchema& table, bool allow_unmarked) {
+  if (!allow_unmarked) CAVALRY_RETURN_IF_ERROR(RequireMark(table, "dropped"));
   return RunDdl(table, "DROP TABLE " + QuotedName(table.name));
 }
 

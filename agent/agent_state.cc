@@ -1,0 +1,64 @@
+#include "agent/agent_state.h"
+
+namespace cavalry::agent {
+
+AgentState::Verdict AgentState::OnMessage(const v1::ToAgent& message, Nanos now) {
+  last_heard_ = now;
+  const Verdict verdict = Judge(message);
+  if (verdict == Verdict::kStale) ++stale_;
+  return verdict;
+}
+
+AgentState::Verdict AgentState::Judge(const v1::ToAgent& message) {
+  using Body = v1::ToAgent::BodyCase;
+  switch (message.body_case()) {
+    case Body::kHeartbeat:
+    case Body::kClockProbe:
+      return Verdict::kAct;
+    case Body::kWelcome:
+      if (activity_ != Activity::kJoining) return Verdict::kOutOfPlace;
+      run_id_ = message.run_id();
+      if (message.welcome().lease_ns() > 0) {
+        lease_ = static_cast<Nanos>(message.welcome().lease_ns());
+      }
+      activity_ = message.welcome().status().code() == 0 ? Activity::kIdle : Activity::kLeft;
+      return Verdict::kAct;
+    case Body::BODY_NOT_SET:
+      return Verdict::kOutOfPlace;
+    default:
+      break;
+  }
+  if (activity_ == Activity::kJoining || activity_ == Activity::kLeft) return Verdict::kOutOfPlace;
+  if (message.run_id() != run_id_) return Verdict::kStale;
+  switch (message.body_case()) {
+    case Body::kGoodbye:
+      activity_ = Activity::kLeft;
+      return Verdict::kAct;
+    case Body::kRunPhase:
+    case Body::kAssignment:
+      if (activity_ != Activity::kIdle) return Verdict::kOutOfPlace;
+      activity_ = message.has_run_phase() ? Activity::kPhase : Activity::kStep;
+      step_id_ = message.step_id();
+      return Verdict::kAct;
+    case Body::kStartAt:
+    case Body::kAck:
+      if (message.step_id() != step_id_) return Verdict::kStale;
+      return activity_ == Activity::kStep ? Verdict::kAct : Verdict::kOutOfPlace;
+    case Body::kStop:
+      if (message.step_id() != step_id_) return Verdict::kStale;
+      return activity_ == Activity::kStep || activity_ == Activity::kPhase ? Verdict::kAct
+                                                                           : Verdict::kOutOfPlace;
+    default:
+      return Verdict::kOutOfPlace;
+  }
+}
+
+void AgentState::OnPhaseDone() {
+  if (activity_ == Activity::kPhase) activity_ = Activity::kIdle;
+}
+
+void AgentState::OnStepDone() {
+  if (activity_ == Activity::kStep) activity_ = Activity::kIdle;
+}
+
+}  // namespace cavalry::agent

@@ -1,0 +1,83 @@
+#include "agent/phase_runner.h"
+
+#include "agent/phases/fill.h"
+#include "agent/phases/tables.h"
+#include "agent/phases/targets.h"
+#include "core/wire/status_codec.h"
+
+namespace cavalry::agent {
+namespace {
+
+Status Audit(const PhaseContext& context, const StepLedger* ledger, v1::PhaseDone* done) {
+  done->mutable_audit();
+  if (ledger == nullptr || ledger->plan == nullptr) return absl::OkStatus();  // had no session
+  const v1::Workload& workload = context.order.workload();
+  CAVALRY_ASSIGN_OR_RETURN(const std::unique_ptr<drivers::Admin> admin,
+                           ConnectAdmin(workload, context.order.target()));
+  const std::uint32_t list = workload.audit().has_list() ? workload.audit().list() : 10;
+  return AuditWrites(*ledger, admin.get(), list, context, done->mutable_audit());
+}
+
+Status RunOne(const PhaseContext& context, const StepLedger* ledger, v1::PhaseDone* done) {
+  switch (context.order.phase()) {
+    case v1::PHASE_PREFLIGHT:
+      return Preflight(context, done);
+    case v1::PHASE_RESET:
+      return ResetTables(context, done);
+    case v1::PHASE_PREPARE:
+      return PrepareTables(context, done);
+    case v1::PHASE_FILL:
+      return FillTables(context, done);
+    case v1::PHASE_MARK_FILLED:
+      return MarkTables(context, drivers::TableMark::kFilled, done);
+    case v1::PHASE_MARK_USED:
+      return MarkTables(context, drivers::TableMark::kUsed, done);
+    case v1::PHASE_AUDIT:
+      return Audit(context, ledger, done);
+    case v1::PHASE_CLEANUP:
+      return CleanUpTables(context, done);
+    default:
+      return InvalidArgument("this agent knows no phase {}",
+                             static_cast<int>(context.order.phase()));
+  }
+}
+
+}  // namespace
+
+PhaseRunner::~PhaseRunner() {
+  Stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void PhaseRunner::Start(v1::RunPhase order, const StepLedger* ledger, Send send) {
+  if (thread_.joinable()) thread_.join();
+  stop_ = false;
+  running_ = true;
+  thread_ = std::thread([this, order = std::move(order), ledger, send = std::move(send)] {
+    Run(order, ledger, send);
+  });
+}
+
+void PhaseRunner::Run(const v1::RunPhase& order, const StepLedger* ledger, const Send& send) {
+  const PhaseContext context{order, threads_,
+                             [&](std::uint64_t done, std::uint64_t total, std::string_view what) {
+                               v1::FromAgent message;
+                               v1::Progress* progress = message.mutable_progress();
+                               progress->set_phase(order.phase());
+                               progress->set_done(done);
+                               progress->set_total(total);
+                               progress->set_what(std::string(what));
+                               send(std::move(message));
+                             },
+                             stop_};
+  v1::FromAgent message;
+  v1::PhaseDone* done = message.mutable_phase_done();
+  done->set_phase(order.phase());
+  const Status status = RunOne(context, ledger, done);
+  wire::ToMessage(status, done->mutable_status());
+  // Before the message: whoever reads it may order the next phase at once.
+  running_ = false;
+  send(std::move(message));
+}
+
+}  // namespace cavalry::agent

@@ -1,0 +1,201 @@
+#include "agent/phases/tables.h"
+
+#include <algorithm>
+
+#include "agent/phases/preflight_connect.h"
+#include "agent/phases/targets.h"
+#include "core/base/units.h"
+
+namespace cavalry::agent {
+namespace {
+
+struct Table {
+  TablePlan plan;
+  drivers::TableInfo info;
+  bool may_destroy = false;  // cavalry made it, or --allow-destroy names it
+};
+
+struct Owner {
+  std::unique_ptr<drivers::Admin> admin;
+  std::string target;
+  std::string database;
+  std::vector<Table> tables;
+
+  std::string FullName(const Table& table) const {
+    return database.empty() ? table.plan.schema->name : database + "." + table.plan.schema->name;
+  }
+};
+
+// Connects and looks at every table before anything is changed.
+StatusOr<Owner> LookAtTables(const PhaseContext& context) {
+  const v1::RunPhase& order = context.order;
+  Owner owner;
+  owner.target = order.target();
+  CAVALRY_ASSIGN_OR_RETURN(const TargetPlan target,
+                           MakeTargetPlan(order.workload(), order.target()));
+  owner.database = target.settings.Text("database", "");
+  CAVALRY_ASSIGN_OR_RETURN(owner.admin, ConnectAdmin(order.workload(), order.target()));
+  for (const v1::Table& spec : order.workload().tables()) {
+    CAVALRY_RETURN_IF_ERROR(context.CheckStop());
+    Table table;
+    CAVALRY_ASSIGN_OR_RETURN(table.plan, MakeTablePlan(spec, order.workload().seed()));
+    auto info = owner.admin->Describe(*table.plan.schema);
+    if (!info.ok()) return Annotate(info.status(), owner.target);
+    table.info = *info;
+    table.may_destroy = info->marked;
+    for (const std::string& name : order.allow_destroy()) {
+      if (name == spec.name() || name == owner.FullName(table)) table.may_destroy = true;
+    }
+    owner.tables.push_back(std::move(table));
+  }
+  return owner;
+}
+
+// Refuses as a whole when one table is there that cavalry did not create.
+Status RefuseForeign(const Owner& owner, std::string_view what) {
+  for (const Table& table : owner.tables) {
+    if (!table.info.exists || table.may_destroy || table.plan.schema->use_as_is) continue;
+    const std::string name = owner.FullName(table);
+    return FailedPrecondition(
+        "{}: {} would empty {} ({} rows), which cavalry did not create. Nothing was changed. Use "
+        "'existing: use', another database, or --allow-destroy {}.",
+        owner.target, what, name, FormatCount(table.info.rows), name);
+  }
+  return absl::OkStatus();
+}
+
+Status CheckUsedAsIs(const Owner& owner, const Table& table) {
+  if (!table.info.exists) {
+    return FailedPrecondition(
+        "{}: {} does not exist, but the spec says 'existing: use'. Create it, or leave 'existing' "
+        "out and cavalry creates and fills it.",
+        owner.target, owner.FullName(table));
+  }
+  return Annotate(owner.admin->CheckColumns(*table.plan.schema), owner.target);
+}
+
+void Report(const Owner& owner, v1::PhaseDone* done) {
+  for (const Table& table : owner.tables) {
+    v1::TableState* state = done->add_tables();
+    state->set_table(table.plan.schema->name);
+    state->set_exists(table.info.exists);
+    state->set_marked(table.info.marked);
+    state->set_filled(table.info.filled);
+    state->set_rows(table.info.rows);
+    state->set_max_key(table.info.max_key);
+    state->set_used_as_is(table.plan.schema->use_as_is);
+  }
+}
+
+}  // namespace
+
+Status ResetTables(const PhaseContext& context, v1::PhaseDone* done) {
+  CAVALRY_ASSIGN_OR_RETURN(Owner owner, LookAtTables(context));
+  CAVALRY_RETURN_IF_ERROR(RefuseForeign(owner, "reset"));
+  for (Table& table : owner.tables) {
+    const drivers::TableSchema& schema = *table.plan.schema;
+    if (!table.info.exists || schema.use_as_is || table.info.filled) continue;
+    CAVALRY_RETURN_IF_ERROR(context.CheckStop());
+    if (table.info.marked && table.info.same_schema) {
+      CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Truncate(schema), owner.target));
+      // The mark must not say "filled" of an empty table, should the fill never come.
+      CAVALRY_RETURN_IF_ERROR(
+          Annotate(owner.admin->Mark(schema, drivers::TableMark::kEmpty), owner.target));
+      table.info.rows = table.info.max_key = 0;
+    } else {
+      CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Drop(schema), owner.target));
+      table.info = {};
+    }
+  }
+  Report(owner, done);
+  return absl::OkStatus();
+}
+
+Status PrepareTables(const PhaseContext& context, v1::PhaseDone* done) {
+  CAVALRY_ASSIGN_OR_RETURN(Owner owner, LookAtTables(context));
+  const bool never_reset = context.order.workload().reset() == v1::RESET_NEVER;
+  if (!never_reset) CAVALRY_RETURN_IF_ERROR(RefuseForeign(owner, "prepare"));
+  for (Table& table : owner.tables) {
+    const drivers::TableSchema& schema = *table.plan.schema;
+    CAVALRY_RETURN_IF_ERROR(context.CheckStop());
+    if (schema.use_as_is || (never_reset && table.info.exists)) {
+      CAVALRY_RETURN_IF_ERROR(CheckUsedAsIs(owner, table));
+    } else if (!table.info.exists) {
+      if (never_reset) {
+        return FailedPrecondition(
+            "{}: {} does not exist, and with 'reset: never' it is not created. Use 'reset: run'.",
+            owner.target, owner.FullName(table));
+      }
+      CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Create(schema), owner.target));
+      table.info.exists = table.info.marked = table.info.same_schema = true;
+      table.info.filled = schema.rows == 0;
+    }
+  }
+  Report(owner, done);
+  return absl::OkStatus();
+}
+
+Status MarkTables(const PhaseContext& context, drivers::TableMark mark, v1::PhaseDone* done) {
+  CAVALRY_ASSIGN_OR_RETURN(Owner owner, LookAtTables(context));
+  for (const Table& table : owner.tables) {
+    if (table.plan.schema->use_as_is || !table.info.marked) continue;
+    CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Mark(*table.plan.schema, mark), owner.target));
+  }
+  Report(owner, done);
+  return absl::OkStatus();
+}
+
+Status CleanUpTables(const PhaseContext& context, v1::PhaseDone* done) {
+  CAVALRY_ASSIGN_OR_RETURN(Owner owner, LookAtTables(context));
+  for (Table& table : owner.tables) {
+    if (!table.info.exists || !table.info.marked || table.plan.schema->use_as_is) continue;
+    CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Drop(*table.plan.schema), owner.target));
+    table.info = {};
+  }
+  Report(owner, done);
+  return absl::OkStatus();
+}
+
+Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
+  const v1::RunPhase& order = context.order;
+  const v1::Workload& workload = order.workload();
+  CAVALRY_ASSIGN_OR_RETURN(TargetPlan target, MakeTargetPlan(workload, order.target()));
+  CAVALRY_ASSIGN_OR_RETURN(const OperationSet set, MakeOperationSet(workload));
+  for (const drivers::OperationPlan& operation : set.operations) {
+    const auto& can = target.driver->operations();
+    if (std::find(can.begin(), can.end(), operation.kind) == can.end()) {
+      return InvalidArgument("{}: the {} driver cannot {} (operation '{}')", target.name,
+                             target.driver->kind(), drivers::OperationKindName(operation.kind),
+                             operation.name);
+    }
+  }
+  CAVALRY_RETURN_IF_ERROR(
+      Annotate(target.driver->Check(target.settings, set.operations), target.name));
+  for (const std::string& warning : target.driver->Warnings(target.settings, set.operations)) {
+    done->add_warnings(fmt::format("{}: {}", target.name, warning));
+  }
+  if (!order.connect()) return absl::OkStatus();
+  CAVALRY_RETURN_IF_ERROR(
+      Annotate(ResolveSecrets(workload, target.driver->kind(), &target.settings), target.name));
+  if (!target.driver->owns_tables()) {
+    CAVALRY_RETURN_IF_ERROR(TryEndpoints(target, set.operations,
+                                         static_cast<Nanos>(workload.load().connect_timeout())));
+  }
+  // A target without tables of its own is described by its owner, which is the same server.
+  CAVALRY_ASSIGN_OR_RETURN(const std::unique_ptr<drivers::Admin> admin,
+                           ConnectAdmin(workload, target.owner));
+  CAVALRY_ASSIGN_OR_RETURN(const auto variables, admin->ServerVariables());
+  for (const auto& [name, value] : variables) {
+    v1::NameValue* variable = done->add_server();
+    variable->set_name(name);
+    variable->set_value(value);
+  }
+  if (!target.driver->owns_tables()) return absl::OkStatus();
+  CAVALRY_ASSIGN_OR_RETURN(const auto limits, admin->Limits(workload.load().sessions()));
+  for (const std::string& limit : limits) {
+    done->add_warnings(fmt::format("{}: {}", target.name, limit));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cavalry::agent

@@ -10,8 +10,8 @@ bool ByteBuffer::Grow(std::size_t bytes) {
     overflowed_ = true;
     return false;
   }
-  // Moving pays only when at least half of the buffer has been consumed; else appending in front of a
-  // slow reader would copy the same bytes again and again.
+  // Moving pays only when at least half of the buffer has been consumed; else appending in front of
+  // a slow reader would copy the same bytes again and again.
   if (used + bytes <= capacity_ && begin_ >= capacity_ / 2) {
     std::memmove(data_.get(), data_.get() + begin_, used);
   } else {

@@ -1,5 +1,5 @@
-// A driver: everything cavalry knows of one kind of back-end. Stateless; any thread. To add one: see
-// drivers/README.md.
+// A driver: everything cavalry knows of one kind of back-end. Stateless; any thread. To add one:
+// see drivers/README.md.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace cavalry::drivers {
 
 // What a client is made from. All of it must outlive the clients.
 struct ClientConfig {
-  const Settings* settings = nullptr;             // secrets resolved, database set
+  const Settings* settings = nullptr;  // secrets resolved, database set
   const std::vector<OperationPlan>* operations = nullptr;
   Nanos connect_timeout = 5 * kSecond;
   Nanos operation_timeout = 10 * kSecond;
@@ -33,10 +33,10 @@ class Driver {
  public:
   virtual ~Driver() = default;
 
-  virtual std::string_view kind() const = 0;                              // "mysql"
+  virtual std::string_view kind() const = 0;  // "mysql"
   virtual const std::vector<OperationKind>& operations() const = 0;
   virtual bool pipelines() const = 0;
-  virtual std::uint32_t files_per_session() const = 0;                    // at most
+  virtual std::uint32_t files_per_session() const = 0;  // at most
   // Whether targets of this kind create, fill and audit tables.
   virtual bool owns_tables() const = 0;
   // The driver's own check of settings and operations, without a connection: names that cannot be

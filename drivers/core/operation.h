@@ -38,11 +38,11 @@ std::string_view OperationKindName(OperationKind kind);
 // One operation of the spec. Immutable during a step; drivers build statements from it once.
 struct OperationPlan {
   std::string name;
-  std::uint32_t index = 0;             // position among the step's operations
+  std::uint32_t index = 0;  // position among the step's operations
   OperationKind kind = OperationKind::kRead;
   const TableSchema* table = nullptr;
-  // Indexes into table->columns. Read: what is returned. Insert: all columns, in order. Update: what
-  // is set. Delete: empty.
+  // Indexes into table->columns. Read: what is returned. Insert: all columns, in order. Update:
+  // what is set. Delete: empty.
   std::vector<std::uint32_t> columns;
 };
 
@@ -58,9 +58,9 @@ class RowVisitor {
 // One operation to do. All it points to must live until it is done.
 struct Operation {
   const OperationPlan* plan = nullptr;
-  Value key;                         // read, update, delete; for insert the key is among values
-  std::span<const Value> values;     // insert, update: one per plan->columns
-  RowVisitor* rows = nullptr;        // may be null: rows are counted only
+  Value key;                      // read, update, delete; for insert the key is among values
+  std::span<const Value> values;  // insert, update: one per plan->columns
+  RowVisitor* rows = nullptr;     // may be null: rows are counted only
 };
 
 // What became of it. The views are valid until the next call on the same client; both are empty for
@@ -68,12 +68,13 @@ struct Operation {
 struct OpResult {
   Outcome outcome = Outcome::kOk;
   Severity severity = Severity::kNormal;
-  bool outcome_unknown = false;  // the write may have been done: broken, timeout, or the server said so
+  bool outcome_unknown =
+      false;  // the write may have been done: broken, timeout, or the server said so
   bool reprepared = false;
-  std::uint32_t rows = 0;        // rows returned or changed
-  std::uint64_t bytes = 0;       // payload bytes received
-  std::string_view code;         // the server's own code: "1062", "1 121", "2 readonly"
-  std::string_view text;         // what it said, or what we say
+  std::uint32_t rows = 0;   // rows returned or changed
+  std::uint64_t bytes = 0;  // payload bytes received
+  std::string_view code;    // the server's own code: "1062", "1 121", "2 readonly"
+  std::string_view text;    // what it said, or what we say
 };
 
 }  // namespace cavalry::drivers

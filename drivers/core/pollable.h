@@ -1,5 +1,5 @@
-// Client model "pollable": a client library that owns its socket and tells what to wait for (Connector/C's
-// _start/_cont). One object is one connection; one operation at a time; one thread.
+// Client model "pollable": a client library that owns its socket and tells what to wait for
+// (Connector/C's _start/_cont). One object is one connection; one operation at a time; one thread.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace cavalry::drivers {
 // Events, as poll(2) names them, so that a loop can pass them on.
 struct Wait {
   int fd = -1;
-  short events = 0;        // POLLIN | POLLOUT | POLLPRI; 0: only the timeout
-  Nanos timeout = 0;       // the library's own timer; 0: none
+  short events = 0;   // POLLIN | POLLOUT | POLLPRI; 0: only the timeout
+  Nanos timeout = 0;  // the library's own timer; 0: none
 };
 
 struct PollStep {
   bool done = false;
-  Wait wait;               // when not done
-  OpResult result;         // when done
+  Wait wait;        // when not done
+  OpResult result;  // when done
 };
 
 class PollableClient {

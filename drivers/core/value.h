@@ -12,8 +12,8 @@ namespace cavalry::drivers {
 struct Value {
   enum class Kind : std::uint8_t { kNull, kInteger, kUnsigned, kText, kBinary };
   Kind kind = Kind::kNull;
-  std::int64_t integer = 0;     // kInteger; kUnsigned: its bits
-  std::string_view text;        // kText, kBinary
+  std::int64_t integer = 0;  // kInteger; kUnsigned: its bits
+  std::string_view text;     // kText, kBinary
 
   static Value Null() { return {}; }
   static Value Integer(std::int64_t value) { return {Kind::kInteger, value, {}}; }

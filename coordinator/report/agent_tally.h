@@ -26,12 +26,12 @@ struct AgentTally {
 
   explicit AgentTally(std::size_t operation_count) : operations(operation_count) {}
 
-  // Adds an interval, or returns what cannot be right and changes nothing: more operations ended than
-  // were issued, counters that overflow. `names`: the operations' names, for the message.
+  // Adds an interval, or returns what cannot be right and changes nothing: more operations ended
+  // than were issued, counters that overflow. `names`: the operations' names, for the message.
   Status Add(const stats::StatsTotals& stats, const std::vector<std::string>& names);
 
   // What a step report must satisfy once its step has drained: attempted = the sum of the nine
-  // classes, iterations balanced, one response time per iteration ok.
+  // classes, iterations balanced.
   Status CheckDrained(const std::vector<std::string>& names) const;
 
   // Whether the two are sums of the same samples; the error names the first figure that differs.
@@ -47,7 +47,6 @@ struct AgentTally {
   std::vector<Operation> operations;
   stats::IterationCounters iterations;
   SparseHistogram response;
-  bool response_is_service = false;
   std::uint64_t reconnects = 0;
   std::uint64_t reprepares = 0;
   std::uint64_t retries = 0;

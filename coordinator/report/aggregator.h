@@ -1,7 +1,7 @@
-// The one accumulator of a run: live screen, text and JSON all read it. It is fed nothing but journal
-// entries, in order, so that a report rebuilt from a journal equals the live one. Asserts the
-// identities of design.md section 6 after merging; what a faulty agent sends is refused with its name.
-// One thread.
+// The one accumulator of a run: live screen, text and JSON all read it. It is fed nothing but
+// journal entries, in order, so that a report rebuilt from a journal equals the live one. Asserts
+// the identities of design.md section 6 after merging; what a faulty agent sends is refused with
+// its name. One thread.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +53,8 @@ struct SecondView {
 struct AgentStepView {
   std::string agent;
   std::uint32_t sessions = 0;
-  AgentTally tally;                        // sum of its measure intervals
-  std::optional<v1::StepReport> report;    // without its totals, which equal the tally
+  AgentTally tally;                      // sum of its measure intervals
+  std::optional<v1::StepReport> report;  // without its totals, which equal the tally
   Nanos start_offset = 0;
   std::uint64_t last_seq = 0;
   std::uint32_t measure_seconds = 0;       // last measure interval's index + 1
@@ -74,21 +74,21 @@ struct StepView {
   std::string end_text;
   std::vector<AgentStepView> agents;
   std::vector<SecondView> seconds;
-  std::vector<SecondView> warmup_seconds;  // live screen only
-  stats::StatsTotals totals;               // measure, merged over agents
+  std::vector<SecondView> warmup_seconds;            // live screen only
+  stats::StatsTotals totals;                         // measure, merged over agents
   std::unique_ptr<stats::LatencyHistogram> connect;  // warm-up included; null without samples
   stats::ErrorTable connect_errors;                  // warm-up included
-  Nanos duration = 0;                      // last end - start of measure over all agents
+  Nanos duration = 0;                                // last end - start of measure over all agents
   Nanos issuing = 0;
   Nanos cpu_user = 0;
   Nanos cpu_system = 0;
-  Nanos wall_workers = 0;                  // worker threads' wall time
+  Nanos wall_workers = 0;  // worker threads' wall time
   std::uint64_t sessions_never_connected = 0;
   bool generator_limited = false;
   bool lost_agent = false;
   bool faulty_agent = false;
   std::string loop;
-  std::optional<v1::AuditResult> audit;    // merged over agents
+  std::optional<v1::AuditResult> audit;  // merged over agents
   std::vector<std::string> warnings;
 
   // Ended as planned, with everything from everybody.
@@ -106,6 +106,9 @@ class Aggregator {
 
   // For a journal that ends in the middle of a run: ends the step that is open as interrupted.
   void CloseOpenStep(std::string_view why);
+
+  // For a journal whose last record is incomplete: adds a warning that says so.
+  void NoteTornJournal(std::uint64_t entries);
 
   bool started() const { return started_.has_value(); }
   const v1::RunStarted& run() const { return *started_; }

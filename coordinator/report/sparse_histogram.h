@@ -1,5 +1,6 @@
-// A latency histogram that holds only the buckets in use: a few KiB instead of 264, for what is kept
-// by the second or by the agent. Same buckets and percentiles as stats::LatencyHistogram. One thread.
+// A latency histogram that holds only the buckets in use: a few KiB instead of 264, for what is
+// kept by the second or by the agent. Same buckets and percentiles as stats::LatencyHistogram. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ class SparseHistogram {
   // As LatencyHistogram::Percentile. REQUIRES: 0 <= percent <= 100.
   Nanos Percentile(double percent) const;
 
-  // Bucket by bucket, and the exact figures; not the sum of squares, whose last digits depend on the
-  // order of adding.
+  // Bucket by bucket, and the exact figures; not the sum of squares, whose last digits depend on
+  // the order of adding.
   bool SameSamples(const SparseHistogram& other) const;
 
  private:

@@ -1,6 +1,6 @@
-// The append-only file of a run: every event that the report is made of, checksummed, so that a report
-// can be rebuilt after a crash. Record: u32 length, u32 CRC-32 of the payload (both little-endian),
-// payload = JournalEntry. File head: "cavalry journal 1\n". One thread.
+// The append-only file of a run: every event that the report is made of, checksummed, so that a
+// report can be rebuilt after a crash. Record: u32 length, u32 CRC-32 of the payload (both
+// little-endian), payload = JournalEntry. File head: "cavalry journal 1\n". One thread.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ class Journal {
   // Creates `path`; an existing file is an error.
   static StatusOr<Journal> Create(const std::string& path);
 
-  // Appends and flushes to the operating system. An error (disk full) names the file; the journal can
-  // still be read up to the last whole record.
+  // Appends and flushes to the operating system. An error (disk full) names the file; the journal
+  // can still be read up to the last whole record.
   Status Append(const v1::JournalEntry& entry);
 
  private:
@@ -39,7 +39,7 @@ struct JournalReadResult {
 };
 
 // Calls `visit` for each entry in order. A torn tail is no error; damage before it is.
-StatusOr<JournalReadResult> ReadJournal(const std::string& path,
-                                        const std::function<Status(const v1::JournalEntry&)>& visit);
+StatusOr<JournalReadResult> ReadJournal(
+    const std::string& path, const std::function<Status(const v1::JournalEntry&)>& visit);
 
 }  // namespace cavalry::run

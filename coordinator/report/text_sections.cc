@@ -1,0 +1,309 @@
+#include "coordinator/report/text_sections.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "coordinator/report/audit_sum.h"
+#include "coordinator/report/load_point.h"
+#include "coordinator/report/text_layout.h"
+#include "core/base/units.h"
+
+namespace cavalry::report {
+namespace {
+
+std::string Figure(const std::optional<double>& value) {
+  return value ? FormatFigure(*value) : "-";
+}
+
+std::string Fixed(const std::optional<double>& value, int digits) {
+  return value ? fmt::format("{:.{}f}", *value, digits) : "-";
+}
+
+// mean, p50, p95, p99, p99.9, max; dashes without samples.
+void AddLatencies(const stats::LatencyHistogram* histogram, std::vector<std::string>* cells) {
+  const auto summary = stats::Summarize(histogram);
+  if (!summary) {
+    cells->insert(cells->end(), 6, "-");
+    return;
+  }
+  for (const double figure :
+       {summary->mean, summary->p50, summary->p95, summary->p99, summary->p99_9, summary->max}) {
+    cells->push_back(FormatFigure(figure));
+  }
+}
+
+void AddLatencyColumns(std::vector<TextTable::Column>* columns) {
+  for (const char* head : {"mean", "p50", "p95", "p99", "p99.9", "max"}) {
+    columns->push_back({head, "us"});
+  }
+}
+
+std::string Milliseconds(Nanos time) {
+  return fmt::format("{} ms", FormatFigure(static_cast<double>(time) / kMillisecond));
+}
+
+// What all load points of one target sum up to.
+struct TargetSum {
+  std::string target;
+  stats::ErrorTable errors;
+  stats::LatencyHistogram connect;
+  std::uint64_t reconnects = 0;
+  std::uint64_t reprepares = 0;
+  std::uint64_t retries = 0;
+  std::optional<v1::AuditResult> audit;
+};
+
+std::vector<TargetSum> SumByTarget(const Report& report) {
+  std::vector<TargetSum> sums;
+  for (const Result& point : report.summary) {
+    auto sum = std::find_if(sums.begin(), sums.end(), [&point](const TargetSum& candidate) {
+      return candidate.target == point.step.target();
+    });
+    if (sum == sums.end()) {
+      sums.emplace_back().target = point.step.target();
+      sum = sums.end() - 1;
+    }
+    sum->errors.Add(point.errors);
+    if (point.connect != nullptr) sum->connect.Add(*point.connect);
+    sum->reconnects += point.totals->reconnects;
+    sum->reprepares += point.totals->reprepares;
+    sum->retries += point.totals->retries;
+    if (point.audit) AddAudit(*point.audit, &sum->audit);
+  }
+  return sums;
+}
+
+}  // namespace
+
+std::string SummaryTable(const Report& report) {
+  const v1::Workload& workload = report.run->run().workload();
+  const std::string only = OnlyOperation(workload);
+  std::vector<TextTable::Column> columns = {{"", "", true}, {"", "", true}};
+  if (only.empty()) columns.push_back({fmt::format("{}/s", ScriptName(workload)), ""});
+  columns.push_back({fmt::format("{}/s", UnitName(workload)), ""});
+  columns.push_back({"+/-", "rounds"});
+  AddLatencyColumns(&columns);
+  columns.push_back({"failed", ""});
+  columns.push_back({"client", "user"});
+  columns.push_back({"CPU us", "sys"});
+  columns.push_back({"busy", "%"});
+  TextTable table(std::move(columns));
+  std::string last_label;
+  for (const Result& point : report.summary) {
+    const std::string label = LoadPointLabel(point.step);
+    std::vector<std::string> cells = {label == last_label ? std::string() : label,
+                                      point.step.target()};
+    last_label = label;
+    if (only.empty()) cells.push_back(Figure(point.iterations_per_s));
+    cells.push_back(Figure(point.ops_per_s));
+    cells.push_back(point.round_figures.size() < 2
+                        ? std::string("-")
+                        : fmt::format("{:.1f}%", stats::HalfSpreadPercent(point.round_figures)));
+    AddLatencies(point.totals->Response(), &cells);
+    cells.push_back(FormatCount(point.totals->TotalOperations().failed()));
+    cells.push_back(Fixed(point.cpu_user_us_per_op, 2));
+    cells.push_back(Fixed(point.cpu_system_us_per_op, 2));
+    cells.push_back(point.busy ? fmt::format("{:.0f}", *point.busy * 100) : "-");
+    table.AddRow(std::move(cells));
+  }
+  return table.Render();
+}
+
+std::string OperationTable(const Report& report) {
+  const v1::Workload& workload = report.run->run().workload();
+  if (!OnlyOperation(workload).empty()) {
+    return LabelledLine("service",
+                        "as the response times above: a closed loop whose script is one "
+                        "operation");
+  }
+  std::vector<TextTable::Column> columns = {
+      {"service time by", "operation", true}, {"", "", true}, {"", "", true}, {"ops/s", ""}};
+  AddLatencyColumns(&columns);
+  columns.push_back({"miss", ""});
+  columns.push_back({"failed", ""});
+  TextTable table(std::move(columns));
+  std::string last_label;
+  for (const Result& point : report.summary) {
+    std::string label = LoadPointLabel(point.step);
+    std::string target = point.step.target();
+    for (std::size_t i = 0; i < point.totals->operations.size(); ++i) {
+      const auto& operation = point.totals->operations[i];
+      if (operation.counters.attempted == 0) continue;
+      std::vector<std::string> cells = {label == last_label ? std::string() : label, target,
+                                        report.run->operation_names()[i]};
+      last_label = label;
+      target.clear();
+      const auto ok = static_cast<double>(operation.counters[Outcome::kOk]);
+      cells.push_back(point.duration_s > 0 ? FormatFigure(ok / point.duration_s) : "-");
+      AddLatencies(operation.histograms.Get(Outcome::kOk), &cells);
+      cells.push_back(FormatCount(operation.counters[Outcome::kMiss]));
+      cells.push_back(FormatCount(operation.counters.failed()));
+      table.AddRow(std::move(cells));
+    }
+  }
+  return table.Render() + "\n";
+}
+
+std::string OutcomeLines(const Report& report) {
+  stats::OperationCounters ops;
+  std::uint64_t in_flight = 0;
+  for (const Result& result : report.results) {
+    ops.Add(result.totals->TotalOperations());
+    in_flight += result.in_flight;
+  }
+  std::string text = fmt::format("attempted {} =", FormatCount(ops.attempted));
+  std::size_t zeros = 0;
+  const char* separator = " ";
+  for (std::size_t i = 0; i < kOutcomeCount; ++i) {
+    const auto outcome = static_cast<Outcome>(i);
+    if (ops[outcome] == 0 && outcome != Outcome::kOk) {
+      ++zeros;
+      continue;
+    }
+    text += fmt::format("{}{} {}", separator, OutcomeName(outcome), FormatCount(ops[outcome]));
+    separator = " + ";
+  }
+  if (in_flight > 0) text += fmt::format(" + in flight {}", FormatCount(in_flight));
+  if (zeros > 0) text += fmt::format("; the other {} classes are 0", zeros);
+  return LabelledLine("ops", text);
+}
+
+std::string ErrorLines(const Report& report) {
+  constexpr std::size_t kMaxTextBytes = 160;
+  std::string text;
+  for (const TargetSum& sum : SumByTarget(report)) {
+    for (const auto& [key, entry] : sum.errors.entries()) {
+      text +=
+          LabelledLine(text.empty() ? "errors" : "",
+                       fmt::format("{}: {} x {} ({}): {}", sum.target, FormatCount(entry.count),
+                                   Printable(key.first, kMaxTextBytes), OutcomeName(entry.outcome),
+                                   Printable(entry.text, kMaxTextBytes)));
+    }
+  }
+  return text;
+}
+
+std::string AuditLines(const Report& report) {
+  constexpr int kMaxSamples = 20;
+  std::string text;
+  for (const TargetSum& sum : SumByTarget(report)) {
+    if (!sum.audit) continue;
+    const v1::AuditResult& audit = *sum.audit;
+    text += LabelledLine(
+        text.empty() ? "audit" : "",
+        fmt::format("{}: {} acknowledged, {} lost, {} stale, {} unexpected, {} wrong, {} unknown, "
+                    "{} unaudited",
+                    sum.target, FormatCount(audit.acknowledged()), FormatCount(audit.lost()),
+                    FormatCount(audit.stale()), FormatCount(audit.unexpected()),
+                    FormatCount(audit.wrong()), FormatCount(audit.unknown()),
+                    FormatCount(audit.unaudited())));
+    std::vector<std::string> samples;
+    for (const std::string& sample : audit.samples()) {
+      if (samples.size() < kMaxSamples) samples.push_back(Printable(sample, 80));
+    }
+    if (!samples.empty()) {
+      text += LabelledLine("", fmt::format("  such as {}", fmt::join(samples, ", ")));
+    }
+  }
+  return text;
+}
+
+std::string ConnectLines(const Report& report) {
+  std::string text;
+  for (const TargetSum& sum : SumByTarget(report)) {
+    if (sum.connect.count() == 0 && sum.reconnects == 0) continue;
+    std::string line = fmt::format("{}: {} connects", sum.target, FormatCount(sum.connect.count()));
+    if (sum.connect.count() > 0) {
+      line += fmt::format(", p50 {}, max {}", Milliseconds(sum.connect.Percentile(50)),
+                          Milliseconds(sum.connect.max()));
+    }
+    line += fmt::format("; {} reconnects", FormatCount(sum.reconnects));
+    if (sum.reprepares > 0) line += fmt::format(", {} reprepares", FormatCount(sum.reprepares));
+    if (sum.retries > 0) line += fmt::format(", {} retries", FormatCount(sum.retries));
+    text += LabelledLine(text.empty() ? "connect" : "", line);
+  }
+  return text;
+}
+
+std::string EqualLines(const Report& report) {
+  const v1::Workload& workload = report.run->run().workload();
+  if (workload.targets_size() < 2) return "";
+  std::vector<std::string> modes;
+  for (const v1::Target& target : workload.targets()) {
+    if (target.has_mysql()) {
+      const v1::Mysql& mysql = target.mysql();
+      modes.push_back(
+          fmt::format("{} sends {} statements over {}", target.name(),
+                      mysql.statements() == v1::STATEMENTS_PREPARED ? "prepared" : "text",
+                      mysql.transport() == v1::TRANSPORT_UNIX ? "a Unix socket" : "TCP"));
+    } else if (target.has_handlersocket()) {
+      modes.push_back(fmt::format("{} speaks HandlerSocket over TCP", target.name()));
+    }
+  }
+  return LabelledLine(
+      "equal", fmt::format("one script, same keys and rows by seed; {}", fmt::join(modes, "; ")));
+}
+
+std::string ClientLines(const Report& report) {
+  std::vector<std::string> loops;
+  double user = 0;
+  double system = 0;
+  for (const Result& point : report.summary) {
+    user += point.cpu_user_s;
+    system += point.cpu_system_s;
+    for (const std::string& loop : point.loops) {
+      if (std::find(loops.begin(), loops.end(), loop) == loops.end()) loops.push_back(loop);
+    }
+  }
+  if (loops.empty()) return "";
+  return LabelledLine(
+      "client", fmt::format("loop {}; worker threads used {} s user and {} s "
+                            "system CPU while measuring",
+                            fmt::join(loops, " and "), FormatFigure(user), FormatFigure(system)));
+}
+
+std::string AgentLines(const Report& report) {
+  constexpr std::size_t kShown = 16;
+  std::string text;
+  const std::vector<AgentView>& agents = report.run->agents();
+  for (std::size_t i = 0; i < std::min(kShown, agents.size()); ++i) {
+    const AgentView& agent = agents[i];
+    std::string line = fmt::format("{} on {}: ", agent.name, agent.host);
+    if (agent.lost) line += fmt::format("LOST ({}); ", Printable(agent.lost_reason, 200));
+    const double busy = agent.wall_workers > 0
+                            ? static_cast<double>(agent.cpu_user + agent.cpu_system) /
+                                  static_cast<double>(agent.wall_workers) * 100
+                            : 0;
+    line += fmt::format("{} workers busy {:.0f} %{}, memory {:.0f} MB, start {:+.3f} ms",
+                        agent.workers, busy, agent.generator_limited ? " (THE LIMIT)" : "",
+                        static_cast<double>(agent.max_rss_bytes) / 1e6,
+                        static_cast<double>(agent.start_offset) / kMillisecond);
+    if (agent.loop_lag.count() > 0) {
+      line += fmt::format(", timers late p99 {}", Milliseconds(agent.loop_lag.Percentile(99)));
+    }
+    text += LabelledLine(text.empty() ? "agents" : "", line);
+  }
+  if (agents.size() > kShown) {
+    text += LabelledLine("", fmt::format("and {} more, in report.json", agents.size() - kShown));
+  }
+  return text;
+}
+
+std::string ServerLines(const Report& report) {
+  std::string text;
+  for (const v1::ServerInfo& server : report.run->servers()) {
+    std::vector<std::string> variables;
+    for (const v1::NameValue& variable : server.variables()) {
+      variables.push_back(
+          fmt::format("{} {}", Printable(variable.name(), 64), Printable(variable.value(), 128)));
+    }
+    text += LabelledLine(text.empty() ? "server" : "",
+                         fmt::format("{}: {}", server.target(), fmt::join(variables, ", ")));
+  }
+  return text;
+}
+
+}  // namespace cavalry::report

@@ -51,11 +51,12 @@ bool AppendToken(std::string_view value, ByteBuffer& out) {
 }
 
 bool AppendToken(std::string_view value, bool needs_escape, ByteBuffer& out) {
+  if (value.empty()) return true;
   // Every byte may need an escape of its own.
   char* const begin = out.Reserve(needs_escape ? value.size() * 2 : value.size());
   if (begin == nullptr) return false;
   if (!needs_escape) {
-    if (!value.empty()) std::memcpy(begin, value.data(), value.size());
+    std::memcpy(begin, value.data(), value.size());
     out.Commit(value.size());
     return true;
   }
@@ -103,14 +104,14 @@ bool TokenReader::LoadWord() {
 }
 
 TokenReader::Result TokenReader::Next(Token& token) {
-  if (token_ == nullptr) return Result::kEnd;
+  if (!more_) return Result::kEnd;
   token.is_null = false;
   token.escaped = false;
   while (true) {
     while (marks_ == 0) {
       if (!LoadWord()) {
         token.text = {token_, static_cast<std::size_t>(end_ - token_)};
-        token_ = nullptr;
+        more_ = false;
         return Result::kToken;
       }
     }

@@ -62,10 +62,11 @@ class TokenReader {
 
   bool LoadWord();  // false at the end
 
-  const char* token_;  // where the current token begins; null after the last one
+  const char* token_;  // where the current token begins
   const char* word_;   // where the next word begins
   const char* end_;
   const char* marked_ = nullptr;  // where the word that `marks_` is about begins
+  bool more_ = true;              // a token is still to come
   std::uint64_t marks_ = 0;       // bit 7 of each byte of it below kFirstPlainByte still to be seen
 };
 

@@ -177,6 +177,14 @@ ConnectionState HandlerSocketCodec::Feed(std::string_view bytes, ByteBuffer& /*o
 
 bool HandlerSocketCodec::ParseAnswer(std::string_view line, Answer& answer) {
   const char* const end = line.data() + line.size();
+  // Nearly all answers: "0" and fewer than ten columns.
+  if (line.size() > 3 && line[0] == '0' && line[1] == kTokenEnd && line[2] >= '0' &&
+      line[2] <= '9' && line[3] == kTokenEnd) [[likely]] {
+    answer.columns = static_cast<std::uint32_t>(line[2] - '0');
+    answer.has_tokens = true;
+    answer.tokens = line.substr(4);
+    return true;
+  }
   const char* at = ReadNumber(line.data(), end, answer.code);
   if (at == nullptr || at == end || *at != kTokenEnd) return false;
   at = ReadNumber(at + 1, end, answer.columns);

@@ -86,18 +86,23 @@ std::size_t Unescape(std::string_view token, char* out) {
   return static_cast<std::size_t>(to - out);
 }
 
-bool TokenReader::LoadWord() {
+inline bool TokenReader::LoadWord() {
   const auto left = static_cast<std::size_t>(end_ - word_);
-  if (left == 0) return false;
   marked_ = word_;
-  if (left >= kWordBytes) {
+  if (left >= kWordBytes) [[likely]] {
     marks_ = MarkLowBytes(Load(word_));
     word_ += kWordBytes;
     return true;
   }
+  if (left == 0) return false;
   // Bytes beyond the end are taken for 0xff, which marks nothing.
   std::uint64_t word = ~std::uint64_t{0};
-  std::memcpy(&word, word_, left);
+  if (static_cast<std::size_t>(end_ - begin_) >= kWordBytes) {
+    // The last whole word, less what was seen of it already.
+    word = (word << (left * 8)) | (Load(end_ - kWordBytes) >> ((kWordBytes - left) * 8));
+  } else {
+    std::memcpy(&word, word_, left);
+  }
   marks_ = MarkLowBytes(word);
   word_ = end_;
   return true;

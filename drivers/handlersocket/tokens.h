@@ -51,7 +51,10 @@ class TokenReader {
   enum class Result : std::uint8_t { kToken, kEnd, kMalformed };
 
   explicit TokenReader(std::string_view tokens)
-      : token_(tokens.data()), word_(tokens.data()), end_(tokens.data() + tokens.size()) {}
+      : begin_(tokens.data()),
+        token_(tokens.data()),
+        word_(tokens.data()),
+        end_(tokens.data() + tokens.size()) {}
 
   // kMalformed: an escape without its second byte or with one below kEscapeShift, a NUL that is not
   // a token of its own, or a byte that should have been escaped. Of no further use then.
@@ -62,6 +65,7 @@ class TokenReader {
 
   bool LoadWord();  // false at the end
 
+  const char* begin_;
   const char* token_;  // where the current token begins
   const char* word_;   // where the next word begins
   const char* end_;

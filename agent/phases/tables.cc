@@ -103,7 +103,8 @@ Status ResetTables(const PhaseContext& context, v1::PhaseDone* done) {
           Annotate(owner.admin->Mark(schema, drivers::TableMark::kEmpty), owner.target));
       table.info.rows = table.info.max_key = 0;
     } else {
-      CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Drop(schema), owner.target));
+      const bool allow_unmarked = !table.info.marked;  // --allow-destroy named it: see RefuseForeign
+      CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Drop(schema, allow_unmarked), owner.target));
       table.info = {};
     }
   }

@@ -5,29 +5,6 @@
 #include "core/base/check.h"
 
 namespace cavalry::stats {
-namespace {
-
-// HdrHistogram's subBucketHalfCount for three digits: half of 2,048, the first power of two that is
-// not below 2 * 10^3.
-constexpr std::size_t kHalfCount = 1'024;
-constexpr int kHalfCountBits = 10;
-
-// How far a bucket's values are shifted: its width is 2^shift. The first two halves are one wide.
-int ShiftOf(std::size_t index) {
-  return index < kHalfCount ? 0 : static_cast<int>(index >> kHalfCountBits) - 1;
-}
-
-}  // namespace
-
-std::uint64_t HistogramLowest(std::size_t index) {
-  if (index < kHalfCount) return index;
-  return ((index & (kHalfCount - 1)) + kHalfCount) << ShiftOf(index);
-}
-
-std::uint64_t HistogramHighest(std::size_t index) {
-  return HistogramLowest(index) + (std::uint64_t{1} << ShiftOf(index)) - 1;
-}
-
 std::uint64_t PercentileRank(double percent, std::uint64_t count) {
   // 99.9 % of 1,000 samples is the 999th; in binary the product comes out a hair above 999, which
   // must not round up to the 1,000th. Its error is at most 3 roundings.

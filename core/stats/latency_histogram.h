@@ -26,9 +26,17 @@ inline std::size_t HistogramIndex(std::uint64_t value) {
   const int shift = 53 - std::countl_zero(value | 2'047);
   return (static_cast<std::size_t>(shift) << 10) + static_cast<std::size_t>(value >> shift);
 }
-// Smallest and largest value of a bucket. REQUIRES: index < kHistogramCounts.
-std::uint64_t HistogramLowest(std::size_t index);
-std::uint64_t HistogramHighest(std::size_t index);
+// Smallest and largest value of a bucket, which is 2^shift wide. REQUIRES: index <
+// kHistogramCounts.
+inline int HistogramShift(std::size_t index) {
+  return index < 1'024 ? 0 : static_cast<int>(index >> 10) - 1;
+}
+inline std::uint64_t HistogramLowest(std::size_t index) {
+  return index < 1'024 ? index : ((index & 1'023) + 1'024) << HistogramShift(index);
+}
+inline std::uint64_t HistogramHighest(std::size_t index) {
+  return HistogramLowest(index) + (std::uint64_t{1} << HistogramShift(index)) - 1;
+}
 
 // The bucket that a latency of at least 1 is counted in: its own, or the top one.
 inline std::size_t HistogramBucketOf(Nanos latency) {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "core/base/check.h"
+#include <vector>
 
 namespace cavalry::wire {
 namespace {
@@ -44,33 +43,35 @@ bool TakeNumber(std::string_view* bytes, std::int64_t* number) {
   return false;
 }
 
-// Calls visit(index, count) for each bucket in use. It may return an error too.
-template <typename Visit>
-Status ForEachBucket(std::string_view bytes, Visit visit) {
+struct Bucket {
+  std::size_t index;
+  std::uint64_t count;
+};
+
+// The buckets in use, in order.
+StatusOr<std::vector<Bucket>> ReadBuckets(std::string_view bytes) {
+  std::vector<Bucket> buckets;
+  buckets.reserve(std::min(bytes.size(), stats::kHistogramCounts));
   std::size_t index = 0;
   while (!bytes.empty()) {
     std::int64_t number = 0;
     if (!TakeNumber(&bytes, &number)) return DataLoss("histogram: malformed count");
     // A negative number stands for that many empty buckets. 0 for a single one is the Java
     // library's way.
-    const std::uint64_t buckets = number < 0 ? 0 - static_cast<std::uint64_t>(number) : 1;
-    if (buckets > stats::kHistogramCounts - index) {
+    const std::uint64_t passed = number < 0 ? 0 - static_cast<std::uint64_t>(number) : 1;
+    if (passed > stats::kHistogramCounts - index) {
       return DataLoss("histogram: more than {} buckets", stats::kHistogramCounts);
     }
-    if (number > 0) {
-      CAVALRY_RETURN_IF_ERROR(visit(index, static_cast<std::uint64_t>(number)));
-    }
-    index += buckets;
+    if (number > 0) buckets.push_back({index, static_cast<std::uint64_t>(number)});
+    index += passed;
   }
-  return absl::OkStatus();
+  return buckets;
 }
 
 // What the buckets say of the exact figures beside them.
 struct Bounds {
   std::uint64_t count = 0;
   std::uint64_t beyond = 0;
-  std::size_t first = stats::kHistogramCounts;
-  std::size_t last = 0;
   // Smallest and largest sums that samples in these buckets, none above max, can have.
   Wide sum_low = 0;
   Wide sum_high = 0;
@@ -78,32 +79,29 @@ struct Bounds {
   double squares_high = 0;
 };
 
-StatusOr<Bounds> ReadBounds(std::string_view counts, std::uint64_t max) {
-  const std::size_t last_in_range =
-      stats::HistogramIndex(static_cast<std::uint64_t>(stats::kHighestTrackable));
+StatusOr<Bounds> BoundsOf(const std::vector<Bucket>& buckets, std::uint64_t max) {
+  const std::size_t last_in_range = stats::HistogramBucketOf(stats::kHighestTrackable);
   Bounds bounds;
-  const auto add = [&](std::size_t index, std::uint64_t count) -> Status {
+  for (const auto& [index, count] : buckets) {
     if (count > kMaxSamples - bounds.count) return DataLoss("histogram: too many samples");
-    const bool is_beyond = index == stats::kTopBucket;
-    if (index > last_in_range && !is_beyond) {
-      return DataLoss("histogram: bucket {} is out of range", index);
+    std::uint64_t low = stats::HistogramLowest(index);
+    std::uint64_t high = std::min(max, stats::HistogramHighest(index));
+    if (index > last_in_range) {
+      if (index != stats::kTopBucket) {
+        return DataLoss("histogram: bucket {} is out of range", index);
+      }
+      // Samples beyond the range have no upper bound but max.
+      bounds.beyond = count;
+      low = static_cast<std::uint64_t>(stats::kHighestTrackable) + 1;
+      high = max;
     }
-    const std::uint64_t low = stats::HistogramLowest(index);
-    // Samples beyond the range have no bound but max.
-    const std::uint64_t high = is_beyond ? max : std::min(max, stats::HistogramHighest(index));
     bounds.count += count;
-    if (is_beyond) bounds.beyond = count;
-    bounds.first = std::min(bounds.first, index);
-    bounds.last = index;
-    const auto low_figure = static_cast<double>(is_beyond ? stats::kHighestTrackable : low);
-    const auto high_figure = static_cast<double>(high);
-    bounds.sum_low += Wide{is_beyond ? stats::kHighestTrackable : low} * count;
+    bounds.sum_low += Wide{low} * count;
     bounds.sum_high += Wide{high} * count;
-    bounds.squares_low += low_figure * low_figure * static_cast<double>(count);
-    bounds.squares_high += high_figure * high_figure * static_cast<double>(count);
-    return absl::OkStatus();
-  };
-  CAVALRY_RETURN_IF_ERROR(ForEachBucket(counts, add));
+    const auto samples = static_cast<double>(count);
+    bounds.squares_low += static_cast<double>(low) * static_cast<double>(low) * samples;
+    bounds.squares_high += static_cast<double>(high) * static_cast<double>(high) * samples;
+  }
   return bounds;
 }
 
@@ -114,7 +112,9 @@ Status CheckEmpty(const v1::Histogram& message) {
   return absl::OkStatus();
 }
 
-Status CheckFigures(const v1::Histogram& message, const Bounds& bounds) {
+Status CheckFigures(const v1::Histogram& message, const std::vector<Bucket>& buckets) {
+  if (buckets.empty()) return DataLoss("histogram: counts without samples");
+  CAVALRY_ASSIGN_OR_RETURN(const Bounds bounds, BoundsOf(buckets, message.max_ns()));
   if (message.count() != bounds.count) {
     return DataLoss("histogram: count {} but {} samples in buckets", message.count(), bounds.count);
   }
@@ -126,8 +126,8 @@ Status CheckFigures(const v1::Histogram& message, const Bounds& bounds) {
   const std::uint64_t min = message.min_ns();
   const std::uint64_t max = message.max_ns();
   if (min < 1 || min > max || max > kHighest ||
-      stats::HistogramBucketOf(static_cast<Nanos>(min)) != bounds.first ||
-      stats::HistogramBucketOf(static_cast<Nanos>(max)) != bounds.last) {
+      stats::HistogramBucketOf(static_cast<Nanos>(min)) != buckets.front().index ||
+      stats::HistogramBucketOf(static_cast<Nanos>(max)) != buckets.back().index) {
     return DataLoss("histogram: min {} ns or max {} ns is not in the outermost buckets", min, max);
   }
   const Wide sum = message.sum_ns();
@@ -191,32 +191,21 @@ void ToMessage(const stats::BasicLatencyHistogram<Count>& histogram, v1::Histogr
   message->set_beyond(histogram.beyond());
 }
 
-Status CheckMessage(const v1::Histogram& message) {
-  if (message.counts().empty()) return CheckEmpty(message);
-  CAVALRY_ASSIGN_OR_RETURN(const Bounds bounds, ReadBounds(message.counts(), message.max_ns()));
-  if (bounds.count == 0) return DataLoss("histogram: counts without samples");
-  return CheckFigures(message, bounds);
-}
-
 Status AddMessage(const v1::Histogram& message, stats::LatencyHistogram* histogram) {
-  CAVALRY_RETURN_IF_ERROR(CheckMessage(message));
+  if (message.counts().empty()) return CheckEmpty(message);
+  CAVALRY_ASSIGN_OR_RETURN(const std::vector<Bucket> buckets, ReadBuckets(message.counts()));
+  CAVALRY_RETURN_IF_ERROR(CheckFigures(message, buckets));
   CAVALRY_RETURN_IF_ERROR(CheckRoom(message, *histogram));
-  if (message.count() == 0) return absl::OkStatus();
-  // What is there already, before its approximate figures move.
   auto min = static_cast<Nanos>(message.min_ns());
   auto max = static_cast<Nanos>(message.max_ns());
+  // AddAtIndex moves them by whole buckets, so what is there already is asked first.
   if (histogram->count() > 0) {
     min = std::min(min, histogram->min());
     max = std::max(max, histogram->max());
   }
   const std::uint64_t sum = histogram->sum() + message.sum_ns();
   const double sum_squares = histogram->sum_squares() + message.sum_squares();
-  const Status added =
-      ForEachBucket(message.counts(), [histogram](std::size_t index, std::uint64_t count) {
-        histogram->AddAtIndex(index, count);
-        return absl::OkStatus();
-      });
-  CAVALRY_CHECK(added.ok());  // it was read before
+  for (const auto& [index, count] : buckets) histogram->AddAtIndex(index, count);
   histogram->SetExact(min, max, sum, sum_squares);
   return absl::OkStatus();
 }

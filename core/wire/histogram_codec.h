@@ -20,9 +20,6 @@ std::string EncodeCounts(const stats::BasicLatencyHistogram<Count>& histogram);
 template <typename Count>
 void ToMessage(const stats::BasicLatencyHistogram<Count>& histogram, v1::Histogram* message);
 
-// Whether a message is well formed and its parts agree with each other.
-Status CheckMessage(const v1::Histogram& message);
-
 // Adds the message's samples to `histogram` (which is left as it was on an error).
 Status AddMessage(const v1::Histogram& message, stats::LatencyHistogram* histogram);
 

@@ -116,7 +116,6 @@ Status CheckOperation(const v1::OperationStats& message) {
   }
   for (const ClassHistogram& entry : HistogramsOf(message)) {
     const std::string_view name = OutcomeName(entry.outcome);
-    if (Status status = CheckMessage(entry.histogram); !status.ok()) return Annotate(status, name);
     if (entry.histogram.count() != counters[entry.outcome]) {
       return DataLoss("{} {} but {} latencies of them", counters[entry.outcome], name,
                       entry.histogram.count());
@@ -128,7 +127,6 @@ Status CheckOperation(const v1::OperationStats& message) {
 // Response times are of the iterations ok: in a histogram of their own, or as the service times of
 // the only operation that was used.
 Status CheckResponse(const v1::Stats& message) {
-  CAVALRY_RETURN_IF_ERROR(CheckMessage(message.response()));
   std::uint64_t responses = message.response().count();
   if (message.response_is_service()) {
     if (responses != 0) return DataLoss("response times that are said to be left out");
@@ -145,6 +143,7 @@ Status CheckResponse(const v1::Stats& message) {
   return absl::OkStatus();
 }
 
+// All but what is inside of the histograms, which is checked as they are added.
 Status Check(const v1::Stats& message, const std::vector<std::string>& names) {
   if (static_cast<std::size_t>(message.operations_size()) != names.size()) {
     return DataLoss("stats of {} operations instead of {}", message.operations_size(),
@@ -168,16 +167,15 @@ Status Check(const v1::Stats& message, const std::vector<std::string>& names) {
     CAVALRY_RETURN_IF_ERROR(CheckCount(count, "count"));
   }
   if (Status status = CheckResponse(message); !status.ok()) return Annotate(status, "response");
-  if (Status status = CheckMessage(message.connect()); !status.ok()) {
-    return Annotate(status, "connect");
-  }
   return CheckErrors(message.connect_errors());
 }
 
-Status AddTo(const v1::Histogram& message, std::unique_ptr<LatencyHistogram>* slot) {
-  if (message.count() == 0) return absl::OkStatus();
+Status AddTo(const v1::Histogram& message, std::string_view what,
+             std::unique_ptr<LatencyHistogram>* slot) {
+  // Figures without samples are for the decoder to refuse.
+  if (message.ByteSizeLong() == 0) return absl::OkStatus();
   if (*slot == nullptr) *slot = std::make_unique<LatencyHistogram>();
-  return AddMessage(message, slot->get());
+  return Annotate(AddMessage(message, slot->get()), what);
 }
 
 void AddTo(const google::protobuf::RepeatedPtrField<v1::ErrorCount>& errors, ErrorTable* table) {
@@ -233,27 +231,38 @@ void ToMessage(const stats::BasicStats<Count>& stats, const std::vector<std::str
 }
 
 StatusOr<StatsTotals> FromMessage(const v1::Stats& message, const std::vector<std::string>& names) {
+  StatsTotals totals(names.size());
+  CAVALRY_RETURN_IF_ERROR(FromMessage(message, names, &totals));
+  return totals;
+}
+
+Status FromMessage(const v1::Stats& message, const std::vector<std::string>& names,
+                   StatsTotals* totals) {
+  CAVALRY_CHECK(totals->operations.size() == names.size());
   CAVALRY_RETURN_IF_ERROR(Check(message, names));
-  StatsTotals totals(names.size(), message.response_is_service());
+  totals->Clear();
+  totals->response_is_service = message.response_is_service();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const v1::OperationStats& from = message.operations(static_cast<int>(i));
-    StatsTotals::PerOperation& to = totals.operations[i];
+    StatsTotals::PerOperation& to = totals->operations[i];
     to.counters = CountersOf(from);
     for (const ClassHistogram& entry : HistogramsOf(from)) {
-      CAVALRY_RETURN_IF_ERROR(AddTo(entry.histogram, to.histograms.Slot(entry.outcome)));
+      const std::string_view what = OutcomeName(entry.outcome);
+      const Status added = AddTo(entry.histogram, what, to.histograms.Slot(entry.outcome));
+      if (!added.ok()) return Annotate(added, fmt::format("operation \"{}\"", names[i]));
     }
     AddTo(from.errors(), &to.errors);
   }
-  totals.iterations = CountersOf(message.iterations());
-  CAVALRY_RETURN_IF_ERROR(AddTo(message.response(), &totals.response));
-  CAVALRY_RETURN_IF_ERROR(AddTo(message.connect(), &totals.connect));
-  AddTo(message.connect_errors(), &totals.connect_errors);
-  totals.reconnects = message.reconnects();
-  totals.reprepares = message.reprepares();
-  totals.retries = message.retries();
-  totals.in_flight = message.in_flight();
-  totals.iterations_in_flight = message.iterations_in_flight();
-  return totals;
+  totals->iterations = CountersOf(message.iterations());
+  CAVALRY_RETURN_IF_ERROR(AddTo(message.response(), "response", &totals->response));
+  CAVALRY_RETURN_IF_ERROR(AddTo(message.connect(), "connect", &totals->connect));
+  AddTo(message.connect_errors(), &totals->connect_errors);
+  totals->reconnects = message.reconnects();
+  totals->reprepares = message.reprepares();
+  totals->retries = message.retries();
+  totals->in_flight = message.in_flight();
+  totals->iterations_in_flight = message.iterations_in_flight();
+  return absl::OkStatus();
 }
 
 template void ToMessage(const stats::BasicStats<std::uint32_t>& stats,

@@ -22,4 +22,10 @@ void ToMessage(const stats::BasicStats<Count>& stats, const std::vector<std::str
 StatusOr<stats::StatsTotals> FromMessage(const v1::Stats& message,
                                          const std::vector<std::string>& names);
 
+// The same into `totals`, whose former content is forgotten but whose memory is used again: what a
+// reader of many messages wants. On an error its content is of no use.
+// REQUIRES: totals->operations.size() == names.size().
+Status FromMessage(const v1::Stats& message, const std::vector<std::string>& names,
+                   stats::StatsTotals* totals);
+
 }  // namespace cavalry::wire

@@ -46,6 +46,11 @@ v1::Histogram MessageOfBytes(std::string_view hex, std::uint64_t count) {
   return message;
 }
 
+Status CheckMessage(const v1::Histogram& message) {
+  LatencyHistogram histogram;
+  return AddMessage(message, &histogram);
+}
+
 void ExpectSame(const LatencyHistogram& a, const LatencyHistogram& b) {
   EXPECT_EQ(a.count(), b.count());
   EXPECT_EQ(a.min(), b.min());

@@ -99,6 +99,23 @@ TEST(StatsCodecTest, AClearedRecorderSendsNoHistogram) {
   EXPECT_TRUE(FromMessage(message, Names()).ok());
 }
 
+TEST(StatsCodecTest, MemoryIsUsedAgain) {
+  StatsTotals totals(2, true);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(FromMessage(Message(), Names(), &totals).ok());
+    v1::Stats again;
+    ToMessage(totals, Names(), &again);
+    EXPECT_EQ(again.SerializeAsString(), Message().SerializeAsString());
+  }
+  const stats::LatencyHistogram* kept = totals.operations[0].histograms.ok.get();
+  v1::Stats empty;
+  ToMessage(IntervalRecorder(2), Names(), &empty);
+  ASSERT_TRUE(FromMessage(empty, Names(), &totals).ok());
+  EXPECT_EQ(totals.operations[0].histograms.ok.get(), kept);
+  EXPECT_EQ(totals.TotalOperations(), stats::OperationCounters());
+  EXPECT_EQ(totals.Response(), nullptr);
+}
+
 TEST(StatsCodecTest, ResponseIsLeftOutWhenItIsService) {
   IntervalRecorder recorder(2, true);
   recorder.RecordOperation(1, Outcome::kOk, 5'000);

@@ -1,0 +1,154 @@
+#include "coordinator/cli/plan_text.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "coordinator/run/step_shares.h"
+#include "coordinator/spec/spec_check.h"
+#include "core/base/units.h"
+
+namespace cavalry::cli {
+namespace {
+
+constexpr std::size_t kOrderShown = 12;  // visits of targets listed before "..."
+
+std::string Count(std::size_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string Line(const std::string& head, const std::string& text) {
+  return fmt::format("  {:<9}{}\n", head, text);
+}
+
+std::string OrderName(v1::Order order) {
+  switch (order) {
+    case v1::ORDER_SAME:
+      return "same";
+    case v1::ORDER_BLOCKED:
+      return "blocked";
+    case v1::ORDER_SHUFFLED:
+      return "shuffled";
+    default:
+      return "mirrored";
+  }
+}
+
+// "sql hs, hs sql, ...": targets in order of visits, rounds set apart, repeats of one left out.
+std::string Visits(const std::vector<run::PlannedStep>& steps) {
+  std::string text;
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const v1::Step& step = steps[i].step;
+    const bool new_round = i > 0 && steps[i - 1].step.round() != step.round();
+    if (i > 0 && !new_round && steps[i - 1].step.target() == step.target()) continue;
+    if (shown++ == kOrderShown) return text + ", ...";
+    text += fmt::format("{}{}", i == 0 ? "" : new_round ? ", " : " ", step.target());
+  }
+  return text;
+}
+
+std::string SessionsText(const std::vector<run::PlannedStep>& steps) {
+  std::vector<std::uint32_t> sessions;
+  for (const run::PlannedStep& step : steps) sessions.push_back(step.workload.load().sessions());
+  std::sort(sessions.begin(), sessions.end());
+  sessions.erase(std::unique(sessions.begin(), sessions.end()), sessions.end());
+  std::string text;
+  for (const std::uint32_t count : sessions) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", count);
+  }
+  return fmt::format("{} session{}", text, text == "1" ? "" : "s");
+}
+
+std::string StopText(const v1::Workload& workload) {
+  const v1::StopAfter& stop = workload.load().stop_after();
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : " or ") + part; };
+  if (stop.has_duration()) add(FormatDuration(static_cast<Nanos>(stop.duration())));
+  if (const auto total = run::TotalIterations(workload)) {
+    add(FormatCount(*total) + " iterations in all");
+  }
+  return text;
+}
+
+// Other values of the sweep: "targets.sql.mysql.statements = text, prepared".
+std::string SweepText(const v1::Workload& workload) {
+  std::string text;
+  for (const v1::SweepAxis& axis : workload.sweep()) {
+    if (axis.path() == "load.sessions") continue;
+    text += fmt::format("{}{} = ", text.empty() ? "" : "; ", axis.path());
+    for (int i = 0; i < axis.values_size(); ++i) {
+      text += (i == 0 ? "" : ", ") + axis.values(i);
+    }
+  }
+  return text;
+}
+
+// What may happen to a table of an owner.
+std::string TableText(const v1::Workload& workload, const v1::Table& table,
+                      const std::vector<std::string>& allow_destroy) {
+  if (table.existing() == v1::EXISTING_USE)
+    return "used as it is: never filled, emptied or dropped";
+  if (workload.reset() == v1::RESET_NEVER) return "used as it is (reset: never)";
+  const bool foreign =
+      std::any_of(allow_destroy.begin(), allow_destroy.end(), [&](const std::string& name) {
+        return name == table.name() || (name.size() > table.name().size() &&
+                                        name.compare(name.size() - table.name().size() - 1,
+                                                     std::string::npos, "." + table.name()) == 0);
+      });
+  std::string text = table.rows() > 0
+                         ? fmt::format("created and filled with {} rows unless they are there",
+                                       FormatCount(table.rows()))
+                         : "created empty unless it is there";
+  text += foreign ? "; EMPTIED even if cavalry did not create it (--allow-destroy)"
+                  : "; emptied only if cavalry created it";
+  if (workload.reset() == v1::RESET_STEP) text += ", before every step";
+  if (workload.cleanup() == v1::CLEANUP_DROP) text += "; dropped at the end";
+  return text;
+}
+
+}  // namespace
+
+std::string RenderPlan(const PreparedRun& prepared, const PlanTextOptions& options) {
+  const v1::Workload& workload = prepared.workload;
+  const std::vector<run::PlannedStep>& steps = prepared.steps;
+  std::set<std::string> targets;
+  for (const run::PlannedStep& step : steps) targets.insert(step.step.target());
+  const std::size_t rounds = std::max<std::size_t>(workload.rounds(), 1);
+  const std::size_t points = steps.size() / std::max<std::size_t>(rounds * targets.size(), 1);
+  const bool counted = std::any_of(steps.begin(), steps.end(), [](const run::PlannedStep& step) {
+    return !step.workload.load().stop_after().has_duration();
+  });
+  std::string text = fmt::format(
+      "PLAN {} x {}{} = {}, {}{}\n", Count(rounds, "round"), Count(targets.size(), "target"),
+      points > 1 ? " x " + Count(points, "load point") : "", Count(steps.size(), "step"),
+      counted ? "a time that the counts decide, more than " : "about ",
+      FormatDurationWords(prepared.expected / kSecond * kSecond));
+  text += Line("order", fmt::format("{} ({}), seed {}", Visits(steps), OrderName(workload.order()),
+                                    workload.seed()));
+  text += Line("load", fmt::format("{}; warm-up {}, measure {}", SessionsText(steps),
+                                   FormatDuration(static_cast<Nanos>(workload.load().warmup())),
+                                   StopText(workload)));
+  if (const std::string sweep = SweepText(workload); !sweep.empty()) text += Line("sweep", sweep);
+  std::map<std::string, std::string> owners;  // owner -> other targets that use its tables
+  for (const v1::Target& target : workload.targets()) {
+    std::string& users = owners[spec::OwnerOf(target)];
+    if (spec::OwnerOf(target) != target.name())
+      users += (users.empty() ? "" : ", ") + target.name();
+  }
+  for (const auto& [owner, users] : owners) {
+    for (const v1::Table& table : workload.tables()) {
+      const std::string also = users.empty() ? "" : fmt::format(" (also {})", users);
+      text += Line("table", fmt::format("{} on {}{}: {}", table.name(), owner, also,
+                                        TableText(workload, table, options.allow_destroy)));
+    }
+  }
+  const bool audits = workload.audit().enabled() && spec::ScriptWrites(workload);
+  if (audits) text += Line("audit", "every acknowledged write is read back after each step");
+  if (!options.agents.empty()) text += Line("agents", options.agents);
+  return text;
+}
+
+}  // namespace cavalry::cli

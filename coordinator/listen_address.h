@@ -1,0 +1,25 @@
+// Where the coordinator listens: "host:port" as --listen takes it. Any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/status.h"
+
+namespace cavalry::coordinator {
+
+struct ListenAddress {
+  std::string host;       // name or address, without brackets
+  int port = 0;           // 0: a free one
+  bool loopback = false;  // only programs of this machine can reach it
+
+  std::string text() const;  // "host:port", "[::1]:7400"
+};
+
+// "0.0.0.0:7400", "[::]:7400", "localhost:7400", ":7400" (all addresses).
+StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
+
+// Tries to listen, and stops again: ok, or why it cannot be done and what to do.
+Status TryListen(const std::string& address);
+
+}  // namespace cavalry::coordinator

@@ -34,4 +34,29 @@ ConnectArguments ArgumentsFor(const ServerAddress& address, std::size_t candidat
   return {address.candidates[candidate].c_str(), address.port, nullptr};
 }
 
+void AnswerReader::Install(MYSQL* handle) {
+  static_assert(std::is_standard_layout_v<Methods>);
+  handle_ = handle;
+  methods_.table = *handle->methods;
+  methods_.table.db_read_query_result = &AnswerReader::ReadAnswer;
+  handle->methods = &methods_.table;
+}
+
+void AnswerReader::SkipReading(bool skip) {
+  const my_bool flag = skip;
+  mysql_options(handle_, MARIADB_OPT_SKIP_READ_RESPONSE, &flag);
+}
+
+int AnswerReader::Start(my_bool* failed, MYSQL_STMT* statement) {
+  methods_.statement = statement;
+  return mysql_read_query_result_start(failed, handle_);
+}
+
+int AnswerReader::ReadAnswer(MYSQL* handle) {
+  const auto* methods = reinterpret_cast<const Methods*>(handle->methods);
+  MYSQL_STMT* statement = methods->statement;
+  if (methods->table.db_read_execute_response(statement) != 0) return 1;
+  return mysql_stmt_field_count(statement) == 0 ? 0 : mysql_stmt_store_result(statement);
+}
+
 }  // namespace cavalry::drivers::mysql

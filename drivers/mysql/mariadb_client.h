@@ -24,6 +24,11 @@ static_assert(MYSQL_WAIT_READ == 1 && MYSQL_WAIT_WRITE == 2 && MYSQL_WAIT_EXCEPT
 static_assert(sizeof(my_bool) == 1 && std::is_same_v<my_socket, int>);
 // Read for SERVER_STATUS_NO_BACKSLASH_ESCAPES: the only field of the handle that is touched.
 static_assert(std::is_same_v<decltype(MYSQL::server_status), unsigned int>);
+// AnswerReader replaces one method of the handle and calls another, both by these types.
+static_assert(
+    std::is_same_v<decltype(MYSQL::methods), const st_mariadb_methods*> &&
+    std::is_same_v<decltype(st_mariadb_methods::db_read_query_result), int (*)(MYSQL*)> &&
+    std::is_same_v<decltype(st_mariadb_methods::db_read_execute_response), int (*)(MYSQL_STMT*)>);
 
 struct ResultCloser {
   void operator()(MYSQL_RES* result) const { mysql_free_result(result); }
@@ -50,5 +55,37 @@ struct ConnectArguments {
   const char* socket = nullptr;
 };
 ConnectArguments ArgumentsFor(const ServerAddress& address, std::size_t candidate);
+
+// Lets a prepared statement's answer be read by a call of its own, as mysql_read_query_result does
+// for a text statement. mysql_stmt_execute alone tries to read right behind its send: mostly in
+// vain, one system call more per operation; and now and then with success, so that one session goes
+// on and on while answers of others wait. The library has the parts (MARIADB_OPT_SKIP_READ_RESPONSE
+// and the method that reads the answer) but no non-blocking call for the second; methods may be
+// replaced, so mysql_read_query_result is made to do it. One per connection; must outlive the
+// handle. REQUIRES: no text queries on that handle.
+class AnswerReader {
+ public:
+  AnswerReader() = default;
+  AnswerReader(const AnswerReader&) = delete;
+  AnswerReader& operator=(const AnswerReader&) = delete;
+
+  // REQUIRES: connected.
+  void Install(MYSQL* handle);
+  // True: mysql_stmt_execute only sends. False: it reads too, and so does mysql_stmt_prepare.
+  void SkipReading(bool skip);
+  // Reads the answer to an execute and stores its rows; goes on by mysql_read_query_result_cont.
+  int Start(my_bool* failed, MYSQL_STMT* statement);
+
+ private:
+  // The library hands our table of methods back: it must be the first member.
+  struct Methods {
+    st_mariadb_methods table{};
+    MYSQL_STMT* statement = nullptr;
+  };
+  static int ReadAnswer(MYSQL* handle);
+
+  Methods methods_;
+  MYSQL* handle_ = nullptr;
+};
 
 }  // namespace cavalry::drivers::mysql

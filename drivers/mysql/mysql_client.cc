@@ -79,6 +79,7 @@ PollStep MysqlClient::AdvanceConnect() {
                   : Escaping::kBackslash;
   if (!plan_.prepared) return Done(Stage::kReady);
   prepared_.resize(plan_.statements.size());
+  answer_reader_.Install(handle_);
   return StartPrepare(0);
 }
 
@@ -87,6 +88,7 @@ PollStep MysqlClient::StartPrepare(std::size_t index) {
   while (index < plan_.statements.size() && !plan_.statements[index]) ++index;
   if (index == plan_.statements.size()) return Done(Stage::kReady);
   preparing_ = index;
+  answer_reader_.SkipReading(false);
   const StatementTemplate& statement = *plan_.statements[index];
   if (prepared_[index] == nullptr) {
     prepared_[index] = std::make_unique<PreparedStatement>(statement);
@@ -104,6 +106,7 @@ PollStep MysqlClient::AdvancePrepare() {
     statement_ = &statement;
     return FailStatement();
   }
+  answer_reader_.SkipReading(true);
   if (connecting_) return StartPrepare(preparing_ + 1);
   statement_ = &statement;
   return StartPrepared();
@@ -173,27 +176,40 @@ PollStep MysqlClient::StartPrepared() {
 
 PollStep MysqlClient::AdvancePrepared() {
   MYSQL_STMT* handle = statement_->handle();
-  if (int_result_ != 0) {
-    const bool lost = stage_ == Stage::kExecute &&
-                      mysql_stmt_errno(handle) == ER_UNKNOWN_STMT_HANDLER && !result_.reprepared;
-    if (!lost) return FailStatement();
-    result_.reprepared = true;
-    return StartPrepare(operation_->plan->index);
-  }
   switch (stage_) {
     case Stage::kExecute:
-    case Stage::kNextRows:
-      if (mysql_stmt_field_count(handle) != 0) {
-        return After(Stage::kStoreRows, mysql_stmt_store_result_start(&int_result_, handle));
+      if (int_result_ != 0) return FailStatement();
+      stage_ = Stage::kAwaitAnswer;
+      return WaitFor(MYSQL_WAIT_READ);
+    case Stage::kAwaitAnswer:
+      return After(Stage::kReadAnswer, answer_reader_.Start(&bool_result_, handle));
+    case Stage::kReadAnswer:
+      if (bool_result_ == 0) return TakePreparedAnswer();
+      if (mysql_stmt_errno(handle) != ER_UNKNOWN_STMT_HANDLER || result_.reprepared) {
+        return FailStatement();
       }
-      result_.rows += static_cast<std::uint32_t>(mysql_stmt_affected_rows(handle));
-      return EndOfPrepared();
+      result_.reprepared = true;
+      return StartPrepare(operation_->plan->index);
+    case Stage::kNextRows:
+      if (int_result_ != 0) return FailStatement();
+      if (mysql_stmt_field_count(handle) == 0) return TakePreparedAnswer();
+      return After(Stage::kStoreRows, mysql_stmt_store_result_start(&int_result_, handle));
     case Stage::kStoreRows:
-      return ReadPreparedRows() ? EndOfPrepared() : FailStatement();
+      return int_result_ == 0 ? TakePreparedAnswer() : FailStatement();
     default:
       CAVALRY_CHECK(false);
       return {};
   }
+}
+
+PollStep MysqlClient::TakePreparedAnswer() {
+  MYSQL_STMT* handle = statement_->handle();
+  if (mysql_stmt_field_count(handle) == 0) {
+    result_.rows += static_cast<std::uint32_t>(mysql_stmt_affected_rows(handle));
+  } else if (!ReadPreparedRows()) {
+    return FailStatement();
+  }
+  return EndOfPrepared();
 }
 
 PollStep MysqlClient::EndOfPrepared() {
@@ -254,7 +270,7 @@ PollStep MysqlClient::WaitFor(int status) {
 }
 
 PollStep MysqlClient::Continue(short events, bool timed_out) {
-  if (stage_ == Stage::kAwaitAnswer) return AdvanceText();
+  if (stage_ == Stage::kAwaitAnswer) return Advance();
   timed_out_ = timed_out;
   return After(stage_, ResumeCall(timed_out ? MYSQL_WAIT_TIMEOUT : ReadyBits(events, waited_for_)));
 }
@@ -295,9 +311,10 @@ PollStep MysqlClient::Advance() {
       return AdvanceConnect();
     case Stage::kPrepare:
       return AdvancePrepare();
-    case Stage::kSendQuery:
     case Stage::kAwaitAnswer:
     case Stage::kReadAnswer:
+      return plan_.prepared ? AdvancePrepared() : AdvanceText();
+    case Stage::kSendQuery:
     case Stage::kStoreResult:
     case Stage::kNextResult:
       return AdvanceText();

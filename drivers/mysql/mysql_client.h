@@ -47,11 +47,11 @@ class MysqlClient final : public PollableClient {
     kPrepare,      // mysql_stmt_prepare, of a connect or of an operation whose statement was lost
     kReady,        // connected, nothing in progress
     kSendQuery,    // mysql_send_query
+    kExecute,      // mysql_stmt_execute, which only sends
     kAwaitAnswer,  // sent; the socket is not readable yet
-    kReadAnswer,   // mysql_read_query_result
+    kReadAnswer,   // mysql_read_query_result, also by AnswerReader
     kStoreResult,  // mysql_store_result
     kNextResult,   // mysql_next_result
-    kExecute,      // mysql_stmt_execute
     kStoreRows,    // mysql_stmt_store_result
     kNextRows,     // mysql_stmt_next_result
     kClose,        // mysql_close
@@ -72,6 +72,7 @@ class MysqlClient final : public PollableClient {
   PollStep StartPrepared();
   PollStep StoreText();
   PollStep EndOfText();
+  PollStep TakePreparedAnswer();
   PollStep EndOfPrepared();
 
   // The call of `stage` answered `status`: waits for its events, or advances when it has ended.
@@ -104,6 +105,7 @@ class MysqlClient final : public PollableClient {
   std::size_t candidate_ = 0;  // address being tried
   std::size_t preparing_ = 0;  // statement being prepared
   Escaping escaping_ = Escaping::kBackslash;
+  AnswerReader answer_reader_;  // of prepared statements
 
   // Results of the library calls.
   MYSQL* connected_ = nullptr;

@@ -131,8 +131,15 @@ PollStep MysqlClient::StartText() {
   return After(Stage::kSendQuery, status);
 }
 
-PollStep MysqlClient::StoreText() {
-  return After(Stage::kStoreResult, mysql_store_result_start(&stored_, handle_));
+// Rows are taken one by one out of the library's buffer. Storing them first, as
+// mysql_store_result does, would copy each and allocate 8 KiB per answer.
+PollStep MysqlClient::FetchText() {
+  if (rows_ == nullptr) {
+    rows_ = mysql_use_result(handle_);
+    if (rows_ == nullptr) return Fail(mysql_errno(handle_), mysql_error(handle_));
+    fields_.resize(mysql_num_fields(rows_));
+  }
+  return After(Stage::kFetchRow, mysql_fetch_row_start(&row_, rows_));
 }
 
 PollStep MysqlClient::AdvanceText() {
@@ -145,18 +152,22 @@ PollStep MysqlClient::AdvanceText() {
       return After(Stage::kReadAnswer, mysql_read_query_result_start(&bool_result_, handle_));
     case Stage::kReadAnswer:
       if (bool_result_ != 0) break;
-      if (mysql_field_count(handle_) != 0) return StoreText();
+      if (mysql_field_count(handle_) != 0) return FetchText();
       result_.rows += static_cast<std::uint32_t>(mysql_affected_rows(handle_));
       return EndOfText();
-    case Stage::kStoreResult:
-      if (stored_ == nullptr) break;
-      ReadTextRows(stored_);
-      mysql_free_result(stored_);
-      stored_ = nullptr;
+    case Stage::kFetchRow:
+      if (row_ != nullptr) {
+        TakeTextRow();
+        return FetchText();
+      }
+      // The end, or an error: in both cases the library has read all there is, so this is local.
+      mysql_free_result(rows_);
+      rows_ = nullptr;
+      if (mysql_errno(handle_) != 0) break;
       return EndOfText();
     case Stage::kNextResult:
       if (int_result_ != 0) break;
-      if (mysql_field_count(handle_) != 0) return StoreText();
+      if (mysql_field_count(handle_) != 0) return FetchText();
       return EndOfText();
     default:
       break;
@@ -224,18 +235,14 @@ void MysqlClient::CountRow(std::span<const Field> fields) {
   if (operation_->rows != nullptr) operation_->rows->OnRow(fields);
 }
 
-void MysqlClient::ReadTextRows(MYSQL_RES* result) {
-  const unsigned int count = mysql_num_fields(result);
-  fields_.resize(count);
-  while (MYSQL_ROW row = mysql_fetch_row(result)) {
-    const unsigned long* lengths = mysql_fetch_lengths(result);
-    for (unsigned int i = 0; i < count; ++i) {
-      fields_[i].is_null = row[i] == nullptr;
-      fields_[i].text =
-          row[i] == nullptr ? std::string_view() : std::string_view(row[i], lengths[i]);
-    }
-    CountRow(fields_);
+void MysqlClient::TakeTextRow() {
+  const unsigned long* lengths = mysql_fetch_lengths(rows_);
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    fields_[i].is_null = row_[i] == nullptr;
+    fields_[i].text =
+        row_[i] == nullptr ? std::string_view() : std::string_view(row_[i], lengths[i]);
   }
+  CountRow(fields_);
 }
 
 bool MysqlClient::ReadPreparedRows() {
@@ -285,8 +292,8 @@ int MysqlClient::ResumeCall(int ready) {
       return mysql_send_query_cont(&int_result_, handle_, ready);
     case Stage::kReadAnswer:
       return mysql_read_query_result_cont(&bool_result_, handle_, ready);
-    case Stage::kStoreResult:
-      return mysql_store_result_cont(&stored_, handle_, ready);
+    case Stage::kFetchRow:
+      return mysql_fetch_row_cont(&row_, rows_, ready);
     case Stage::kNextResult:
       return mysql_next_result_cont(&int_result_, handle_, ready);
     case Stage::kExecute:
@@ -315,7 +322,7 @@ PollStep MysqlClient::Advance() {
     case Stage::kReadAnswer:
       return plan_.prepared ? AdvancePrepared() : AdvanceText();
     case Stage::kSendQuery:
-    case Stage::kStoreResult:
+    case Stage::kFetchRow:
     case Stage::kNextResult:
       return AdvanceText();
     case Stage::kExecute:
@@ -410,8 +417,8 @@ void MysqlClient::Abandon() {
       waited_for_ = ResumeCall(MYSQL_WAIT_TIMEOUT);
     }
   }
-  mysql_free_result(stored_);
-  stored_ = nullptr;
+  mysql_free_result(rows_);
+  rows_ = nullptr;
   // A mysql_close that went through, now or just before, has freed the handle.
   if (stage_ != Stage::kClose) mysql_close(handle_);
   handle_ = nullptr;

@@ -50,7 +50,7 @@ class MysqlClient final : public PollableClient {
     kExecute,      // mysql_stmt_execute, which only sends
     kAwaitAnswer,  // sent; the socket is not readable yet
     kReadAnswer,   // mysql_read_query_result, also by AnswerReader
-    kStoreResult,  // mysql_store_result
+    kFetchRow,     // mysql_fetch_row
     kNextResult,   // mysql_next_result
     kStoreRows,    // mysql_stmt_store_result
     kNextRows,     // mysql_stmt_next_result
@@ -70,7 +70,7 @@ class MysqlClient final : public PollableClient {
   PollStep StartPrepare(std::size_t index);
   PollStep StartText();
   PollStep StartPrepared();
-  PollStep StoreText();
+  PollStep FetchText();
   PollStep EndOfText();
   PollStep TakePreparedAnswer();
   PollStep EndOfPrepared();
@@ -87,7 +87,7 @@ class MysqlClient final : public PollableClient {
   PollStep FailConnect(unsigned int error, const char* text);
 
   // Takes what a text or prepared answer brought.
-  void ReadTextRows(MYSQL_RES* result);
+  void TakeTextRow();
   bool ReadPreparedRows();
   void CountRow(std::span<const Field> fields);
 
@@ -109,7 +109,8 @@ class MysqlClient final : public PollableClient {
 
   // Results of the library calls.
   MYSQL* connected_ = nullptr;
-  MYSQL_RES* stored_ = nullptr;
+  MYSQL_RES* rows_ = nullptr;  // the result being fetched
+  MYSQL_ROW row_ = nullptr;
   int int_result_ = 0;
   my_bool bool_result_ = 0;
 

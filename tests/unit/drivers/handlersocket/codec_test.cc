@@ -13,6 +13,7 @@ namespace cavalry::drivers::handlersocket {
 namespace {
 
 using std::string_literals::operator""s;
+using std::string_view_literals::operator""sv;
 
 Conversation Ready(Port port) {
   Conversation conversation;
@@ -140,7 +141,7 @@ TEST(Insert, SendsEveryColumn) {
        .values = {Value::Integer(7), Value::Text("Name"), Value::Null(), Value::Binary("")}},
       {.plan = SamplePlans::kAdd,
        .values = {Value::Unsigned(8), Value::Text("tab\there"), Value::Text(""),
-                  Value::Binary("\x00\x01\n\xff"s)}}};
+                  Value::Binary("\x00\x01\n\xff"sv)}}};
   conversation.answers = "0\t1\n0\t1\t8\n";
   const Transcript transcript = TalkAtEveryCut(conversation);
   EXPECT_EQ(transcript.requests,

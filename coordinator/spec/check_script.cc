@@ -30,6 +30,7 @@ void CheckSameAs(const v1::OperationSpec& operation, const std::set<std::string>
                  Checker* checker) {
   const KeysAt at = KeysOf(operation);
   if (at.keys == nullptr || !at.keys->has_same_as() || done.contains(at.keys->same_as())) return;
+  if (checker->FindOperation(at.keys->same_as()) == nullptr) return;  // a fault of its reference
   checker->Fault(at.path + ".same_as",
                  "the script has no '{}' before '{}', whose key it could take", at.keys->same_as(),
                  operation.name());

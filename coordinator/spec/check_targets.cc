@@ -36,7 +36,7 @@ void CheckSecret(const std::string& path, const v1::SecretText& secret, bool may
   if (source == nullptr) {
     checker->Fault(path, "from: no target '{}'; there are: {}", secret.from(),
                    fmt::join(checker->TargetNames(), ", "));
-  } else if (!source->has_mysql()) {
+  } else if (!source->has_mysql() && source->kind_case() != v1::Target::KIND_NOT_SET) {
     checker->Fault(path, "from: '{}' is no mysql target, and only such a one can be asked",
                    secret.from());
   }
@@ -94,7 +94,8 @@ void CheckHandlersocket(const std::string& path, int index, Checker* checker) {
 void CheckOwner(const std::string& path, const v1::Target& target, Checker* checker) {
   const std::string owner_name = OwnerOf(target);
   const v1::Target* owner = checker->FindTarget(owner_name);
-  if (owner == nullptr) return;  // a fault of its reference
+  if (owner == nullptr) return;                                // a fault of its reference
+  if (owner->kind_case() == v1::Target::KIND_NOT_SET) return;  // a fault of its own
   if (owner == &target) {
     if (!CanOwnTables(target)) {
       checker->Fault(path,

@@ -86,7 +86,6 @@ YamlNode WriteMessage(const Message& message, const FieldDescriptor* key_field) 
   std::vector<const FieldDescriptor*> fields;
   message.GetReflection()->ListFields(message, &fields);
   std::erase(fields, key_field);
-  // ListFields goes by number; the order of the .proto file reads better and is the same here.
   std::optional<YamlNode> short_form = WriteShort(message, key_field, fields);
   if (short_form) return *std::move(short_form);
   YamlNode map = YamlNode::Map();

@@ -149,7 +149,7 @@ class PathWalker {
 };
 
 void ReadAt(const Place& place, const YamlNode& node, const std::string& path,
-            MessageReader* reader) {
+            MessageReader* reader, FaultList* faults) {
   const Reflection* reflection = place.parent->GetReflection();
   if (place.index < 0) {
     reflection->ClearField(place.parent, place.field);
@@ -161,7 +161,11 @@ void ReadAt(const Place& place, const YamlNode& node, const std::string& path,
     // of texts.
     const std::unique_ptr<Message> side(place.parent->New());
     reader->ReadField(node, path, side.get(), place.field);
-    if (side->GetReflection()->FieldSize(*side, place.field) != 1) return;
+    if (!faults->empty()) return;
+    if (side->GetReflection()->FieldSize(*side, place.field) != 1) {
+      faults->Add(Position(), "must be one value");
+      return;
+    }
     reflection->SetRepeatedString(place.parent, place.field, place.index,
                                   side->GetReflection()->GetRepeatedString(*side, place.field, 0));
     return;
@@ -197,7 +201,7 @@ Status ApplyOverrideAt(SpecDocument* document, std::string_view path, std::strin
   if (!ReadYaml(value, &faults, &node)) return faults.ToStatus();
   MessageReader::Positions ignored;
   MessageReader reader(&faults, &ignored, path_text);
-  ReadAt(*place, node, path_text, &reader);
+  ReadAt(*place, node, path_text, &reader, &faults);
   CAVALRY_RETURN_IF_ERROR(faults.ToStatus());
   document->workload = std::move(changed);
   ForgetPlaces(path, &document->positions);
@@ -206,7 +210,14 @@ Status ApplyOverrideAt(SpecDocument* document, std::string_view path, std::strin
 }
 
 Status ApplyOverride(SpecDocument* document, std::string_view path, std::string_view value) {
-  return ApplyOverrideAt(document, path, value, fmt::format("--set {}", path), Position());
+  CAVALRY_RETURN_IF_ERROR(
+      ApplyOverrideAt(document, path, value, fmt::format("--set {}", path), Position()));
+  // One value was asked for: an axis of the same key would take its place at every load point.
+  auto* sweep = document->workload.mutable_sweep();
+  for (int i = sweep->size() - 1; i >= 0; --i) {
+    if (sweep->Get(i).path() == path) sweep->DeleteSubrange(i, 1);
+  }
+  return absl::OkStatus();
 }
 
 Status ApplyAssignment(SpecDocument* document, std::string_view assignment) {

@@ -28,6 +28,9 @@ StatusOr<std::uint64_t> ParsePlainNumber(std::string_view text) {
 
 StatusOr<std::uint64_t> ParseWithUnit(std::string_view text, v1::Unit unit) {
   if (text.starts_with('-')) return InvalidArgument("'{}' is negative: it must be 0 or more", text);
+  // Beyond the digits that a count with a unit may have, up to the last of 64 bits.
+  const bool plain = text.find_first_not_of("0123456789") == std::string_view::npos;
+  if (plain && !text.empty() && unit != v1::UNIT_DURATION_NS) return ParsePlainNumber(text);
   switch (unit) {
     case v1::UNIT_DURATION_NS: {
       CAVALRY_ASSIGN_OR_RETURN(const Nanos duration, ParseDuration(text));

@@ -19,9 +19,11 @@ bool IsWordCharacter(char c) {
 bool IsPlainSafe(std::string_view text) {
   constexpr std::array<std::string_view, 9> kWords = {"null", "true", "false", "yes", "no",
                                                       "on",   "off",  "y",     "n"};
-  if (text.empty() || !IsWordCharacter(text.front())) return false;
+  constexpr std::string_view kInside = ".-/() ";
+  const bool begins_well = !text.empty() && (IsWordCharacter(text[0]) || text[0] == '/');
+  if (!begins_well || text.back() == ' ') return false;
   for (const char c : text) {
-    if (!IsWordCharacter(c) && c != '.' && c != '-' && c != '/') return false;
+    if (!IsWordCharacter(c) && kInside.find(c) == std::string_view::npos) return false;
   }
   std::string lower(text);
   for (char& c : lower) {

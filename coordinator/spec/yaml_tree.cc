@@ -23,6 +23,15 @@ class PlaceFinder {
     }
   }
 
+  // The text from a place on; empty if it is beyond the end.
+  std::string_view TextFrom(const YAML::Mark& mark) const {
+    if (mark.line < 0 || mark.column < 0) return {};
+    const auto line = static_cast<std::size_t>(mark.line);
+    if (line >= line_starts_.size()) return {};
+    const std::size_t at = line_starts_[line] + static_cast<std::size_t>(mark.column);
+    return at < text_.size() ? text_.substr(at) : std::string_view();
+  }
+
   Position At(const YAML::Mark& mark) const {
     if (mark.line < 0 || static_cast<std::size_t>(mark.line) >= line_starts_.size()) return {1, 1};
     const std::size_t start = line_starts_[static_cast<std::size_t>(mark.line)];
@@ -39,6 +48,30 @@ class PlaceFinder {
   std::string_view text_;
   std::vector<std::size_t> line_starts_;
 };
+
+// Whether the quoted scalar at the front ends; yaml-cpp takes the end of the file for a quote.
+bool IsClosed(std::string_view text) {
+  if (text.empty() || (text[0] != '"' && text[0] != '\'')) return true;
+  const char quote = text[0];
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (quote == '"' && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == quote) {
+      const bool doubled = quote == '\'' && i + 1 < text.size() && text[i + 1] == quote;
+      if (!doubled) return true;
+      ++i;
+    }
+  }
+  return false;
+}
+
+// What yaml-cpp says of a syntax error, with what most often causes it.
+std::string SyntaxError(const std::string& message) {
+  const bool indentation =
+      message == YAML::ErrorMsg::END_OF_MAP || message == YAML::ErrorMsg::END_OF_SEQ;
+  return fmt::format("not valid YAML: {}{}", message,
+                     indentation ? "; is this line indented as its neighbours?" : "");
+}
 
 // Builds the tree of one document. Faults never stop it: what is refused is left out.
 class TreeBuilder final : public YAML::EventHandler {
@@ -73,6 +106,9 @@ class TreeBuilder final : public YAML::EventHandler {
     node.at = places_->At(mark);
     RefuseAnchor(node.at, anchor);
     RefuseTag(node.at, tag);
+    if (node.quoted && !IsClosed(places_->TextFrom(mark))) {
+      faults_->Add(node.at, "a quote that is not closed");
+    }
     Attach(std::move(node));
   }
 
@@ -230,7 +266,7 @@ bool ReadYaml(std::string_view text, FaultList* faults, YamlNode* root) {
       faults->Add(places.At(second.start), "a second document; a spec is one");
     }
   } catch (const YAML::Exception& error) {
-    faults->Add(places.At(error.mark), fmt::format("not valid YAML: {}", error.msg));
+    faults->Add(places.At(error.mark), SyntaxError(error.msg));
     return false;
   }
   *root = builder.TakeRoot();

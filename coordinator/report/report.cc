@@ -193,7 +193,10 @@ void SetExit(Report* report) {
     report->exit_reason = std::move(reason);
   };
   const Aggregator& run = *report->run;
-  if (report->status == RunStatus::kInterrupted) return set(130, "interrupted");
+  if (report->status == RunStatus::kInterrupted) {
+    return set(130, fmt::format("stopped on request; {} of {} steps were begun",
+                                report->results.size(), run.run().steps_size()));
+  }
   if (report->status == RunStatus::kFailed) {
     const Status status = wire::FromMessage(run.ended()->status());
     const int exit_status = status.code() == absl::StatusCode::kInvalidArgument ? 2 : 1;

@@ -65,14 +65,26 @@ std::string Headline(const Report& report) {
   std::string status(RunStatusName(report.status));
   std::transform(status.begin(), status.end(), status.begin(),
                  [](char c) { return static_cast<char>(c - 'a' + 'A'); });
-  std::string line = report.status == RunStatus::kComplete
-                         ? fmt::format("{} in {}", status, time)
-                         : fmt::format("{} after {}: {}", status, time, report.exit_reason);
-  if (!report.run->agents().empty()) line += " - " + AgentsPhrase(report.run->agents());
-  line += fmt::format(" - {} - seed {}", OrderOfRounds(run),
-                      workload.has_seed() ? workload.seed() : 42);
-  return fmt::format("cavalry {} - {}\n{}", run.version(), Printable(workload.name(), 200),
-                     Folded("", 2, Printable(line, 1000)));
+  std::vector<std::string> parts = {
+      report.status == RunStatus::kComplete
+          ? fmt::format("{} in {}", status, time)
+          : Printable(fmt::format("{} after {}: {}", status, time, report.exit_reason), 500)};
+  if (!report.run->agents().empty()) parts.push_back(AgentsPhrase(report.run->agents()));
+  parts.push_back(OrderOfRounds(run));
+  parts.push_back(fmt::format("seed {}", workload.has_seed() ? workload.seed() : 42));
+  std::string text =
+      fmt::format("cavalry {} - {}\n", run.version(), Printable(workload.name(), 200));
+  std::string line;
+  for (const std::string& part : parts) {
+    const std::string longer = line.empty() ? part : fmt::format("{} - {}", line, part);
+    if (line.empty() || longer.size() <= kTextWidth) {
+      line = longer;
+      continue;
+    }
+    text += Folded("", 2, line);
+    line = part;
+  }
+  return text + Folded("", 2, line);
 }
 
 std::string ResultLines(const Report& report) {

@@ -27,12 +27,15 @@ std::string TextTable::Render() const {
     for (const auto& row : rows_) width = std::max(width, row[c].size());
     widths.push_back(width);
   }
+  std::size_t total = 2 * (widths.size() - 1);
+  for (const std::size_t width : widths) total += width;
+  const char* const gap = total > kTextWidth ? " " : "  ";
   std::string text;
   const auto add_line = [&](auto cell_of) {
     std::string line;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::string& cell = cell_of(c);
-      line += c == 0 ? "" : "  ";
+      line += c == 0 ? "" : gap;
       line += columns_[c].left ? fmt::format("{:<{}}", cell, widths[c])
                                : fmt::format("{:>{}}", cell, widths[c]);
     }
@@ -53,7 +56,11 @@ std::string Folded(std::string_view start, std::size_t indent, std::string_view 
   std::string line(start);
   bool fresh = true;  // nothing behind the start or the indent yet
   while (!text.empty()) {
-    const std::size_t blank = std::min(text.find(' '), text.size());
+    std::size_t blank = text.find(' ');
+    // A figure and its percent sign stay together.
+    if (blank != text.npos && text.substr(blank).starts_with(" %"))
+      blank = text.find(' ', blank + 1);
+    blank = std::min(blank, text.size());
     const std::string_view word = text.substr(0, blank);
     text.remove_prefix(std::min(blank + 1, text.size()));
     if (!fresh && line.size() + 1 + word.size() > kTextWidth) {

@@ -11,6 +11,7 @@ namespace cavalry::report {
 inline constexpr std::size_t kTextWidth = 100;
 
 // A table whose columns are as wide as their widest cell; figures to the right, names to the left.
+// Two blanks between columns, one where that would be wider than kTextWidth.
 class TextTable {
  public:
   struct Column {
@@ -20,7 +21,7 @@ class TextTable {
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // REQUIRES: one cell a column.
+  // REQUIRES: one cell a column, and a column.
   void AddRow(std::vector<std::string> cells);
   std::string Render() const;
 

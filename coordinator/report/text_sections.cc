@@ -41,8 +41,10 @@ void AddLatencyColumns(std::vector<TextTable::Column>* columns) {
   }
 }
 
-std::string Milliseconds(Nanos time) {
-  return fmt::format("{} ms", FormatFigure(static_cast<double>(time) / kMillisecond));
+std::string TimeText(Nanos time) {
+  const auto ns = static_cast<double>(time);
+  return time < kMillisecond ? fmt::format("{} us", FormatFigure(ns / kMicrosecond))
+                             : fmt::format("{} ms", FormatFigure(ns / kMillisecond));
 }
 
 // What all load points of one target sum up to.
@@ -76,6 +78,21 @@ std::vector<TargetSum> SumByTarget(const Report& report) {
   return sums;
 }
 
+// CPU, memory and punctuality of an agent over the whole run.
+std::string WhatItCost(const AgentView& agent) {
+  if (agent.wall_workers == 0) return "never reported what it cost";
+  const double busy = static_cast<double>(agent.cpu_user + agent.cpu_system) /
+                      static_cast<double>(agent.wall_workers) * 100;
+  std::string text = fmt::format("{} workers busy {:.0f} %{}, memory {:.0f} MB, start {:+.3f} ms",
+                                 agent.workers, busy, agent.generator_limited ? " (THE LIMIT)" : "",
+                                 static_cast<double>(agent.max_rss_bytes) / 1e6,
+                                 static_cast<double>(agent.start_offset) / kMillisecond);
+  if (agent.loop_lag.count() > 0) {
+    text += fmt::format(", timers late p99 {}", TimeText(agent.loop_lag.Percentile(99)));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string SummaryTable(const Report& report) {
@@ -87,8 +104,8 @@ std::string SummaryTable(const Report& report) {
   columns.push_back({"+/-", "rounds"});
   AddLatencyColumns(&columns);
   columns.push_back({"failed", ""});
-  columns.push_back({"client", "user"});
-  columns.push_back({"CPU us", "sys"});
+  columns.push_back({"CPU us", "user"});
+  columns.push_back({"per op", "sys"});
   columns.push_back({"busy", "%"});
   TextTable table(std::move(columns));
   std::string last_label;
@@ -215,10 +232,11 @@ std::string ConnectLines(const Report& report) {
   std::string text;
   for (const TargetSum& sum : SumByTarget(report)) {
     if (sum.connect.count() == 0 && sum.reconnects == 0) continue;
-    std::string line = fmt::format("{}: {} connects", sum.target, FormatCount(sum.connect.count()));
+    std::string line = fmt::format("{}: {} connect{}", sum.target, FormatCount(sum.connect.count()),
+                                   sum.connect.count() == 1 ? "" : "s");
     if (sum.connect.count() > 0) {
-      line += fmt::format(", p50 {}, max {}", Milliseconds(sum.connect.Percentile(50)),
-                          Milliseconds(sum.connect.max()));
+      line += fmt::format(", p50 {}, max {}", TimeText(sum.connect.Percentile(50)),
+                          TimeText(sum.connect.max()));
     }
     line += fmt::format("; {} reconnects", FormatCount(sum.reconnects));
     if (sum.reprepares > 0) line += fmt::format(", {} reprepares", FormatCount(sum.reprepares));
@@ -273,17 +291,7 @@ std::string AgentLines(const Report& report) {
     const AgentView& agent = agents[i];
     std::string line = fmt::format("{} on {}: ", agent.name, agent.host);
     if (agent.lost) line += fmt::format("LOST ({}); ", Printable(agent.lost_reason, 200));
-    const double busy = agent.wall_workers > 0
-                            ? static_cast<double>(agent.cpu_user + agent.cpu_system) /
-                                  static_cast<double>(agent.wall_workers) * 100
-                            : 0;
-    line += fmt::format("{} workers busy {:.0f} %{}, memory {:.0f} MB, start {:+.3f} ms",
-                        agent.workers, busy, agent.generator_limited ? " (THE LIMIT)" : "",
-                        static_cast<double>(agent.max_rss_bytes) / 1e6,
-                        static_cast<double>(agent.start_offset) / kMillisecond);
-    if (agent.loop_lag.count() > 0) {
-      line += fmt::format(", timers late p99 {}", Milliseconds(agent.loop_lag.Percentile(99)));
-    }
+    line += WhatItCost(agent);
     text += LabelledLine(text.empty() ? "agents" : "", line);
   }
   if (agents.size() > kShown) {

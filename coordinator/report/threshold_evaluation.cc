@@ -74,7 +74,7 @@ std::string Shown(const Threshold& threshold, const std::optional<double>& value
     case Threshold::Metric::kMiss:
       return fmt::format("{:.3g} %", *value * 100);
     case Threshold::Metric::kLost:
-      return FormatFigure(*value);
+      return FormatCount(static_cast<std::uint64_t>(*value));
     default:
       break;
   }

@@ -15,11 +15,11 @@ struct Threshold {
   enum class Comparator { kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual };
   std::string expression;  // as written
   Metric metric = Metric::kFailed;
-  double percentile = 0;   // of kPercentile: 99.9 for p99.9 and p99_9
-  std::string subject;     // operation or script; "" all
-  std::string target;      // "" every target
+  double percentile = 0;  // of kPercentile: 99.9 for p99.9 and p99_9
+  std::string subject;    // operation or script; "" all
+  std::string target;     // "" every target
   Comparator comparator = Comparator::kLess;
-  double bound = 0;        // latencies in us, shares as fractions, throughput per second
+  double bound = 0;  // latencies in us, shares as fractions, throughput per second
 };
 
 // The error says what is wrong and shows a right example.

@@ -164,10 +164,16 @@ Status Aggregator::ApplyRunStarted(const v1::RunStarted& event) {
 }
 
 Status Aggregator::ApplyAgentJoined(const v1::AgentJoined& event) {
-  if (!agent_index_.try_emplace(event.agent(), agents_.size()).second) {
+  const auto [known, fresh] = agent_index_.try_emplace(event.agent(), agents_.size());
+  if (fresh) {
+    agents_.emplace_back();
+  } else if (agents_[known->second].lost && steps_.empty()) {
+    // Before the first step an agent that was lost may come again, or another in its name.
+    agents_[known->second] = AgentView();
+  } else {
     return FailedPrecondition("agent {} has joined already", event.agent());
   }
-  AgentView& view = agents_.emplace_back();
+  AgentView& view = agents_[known->second];
   view.name = event.agent();
   view.host = event.host();
   view.cores = event.cores();

@@ -142,13 +142,11 @@ RunStatus StatusOf(const Aggregator& run, const std::vector<Result>& results) {
     default:
       return RunStatus::kFailed;
   }
-  const bool lost = std::any_of(run.agents().begin(), run.agents().end(),
-                                [](const AgentView& agent) { return agent.lost; });
   const bool whole = std::all_of(results.begin(), results.end(), [](const Result& result) {
     return result.complete && result.sessions_never_connected == 0;
   });
   const bool all_steps = results.size() == static_cast<std::size_t>(run.run().steps_size());
-  const bool partial = run.ended()->end() == v1::RUN_END_PARTIAL || lost || !whole || !all_steps;
+  const bool partial = run.ended()->end() == v1::RUN_END_PARTIAL || !whole || !all_steps;
   return partial ? RunStatus::kPartial : RunStatus::kComplete;
 }
 
@@ -156,7 +154,9 @@ RunStatus StatusOf(const Aggregator& run, const std::vector<Result>& results) {
 std::string WhyPartial(const Report& report) {
   const Aggregator& run = *report.run;
   for (const AgentView& agent : run.agents()) {
-    if (agent.lost) return fmt::format("agent {} was lost: {}", agent.name, agent.lost_reason);
+    // One that left before the run began and was replaced takes nothing away.
+    if (agent.lost && report.status == RunStatus::kPartial)
+      return fmt::format("agent {} was lost: {}", agent.name, agent.lost_reason);
   }
   for (const StepView& step : run.steps()) {
     for (const AgentStepView& part : step.agents) {

@@ -118,6 +118,39 @@ TEST(Report, ALostAgentExitsFourAndIsNamed) {
   EXPECT_TRUE(made.report.results[1].judged());
 }
 
+TEST(Report, AnAgentThatLeftBeforeTheRunAndCameAgainIsFine) {
+  RunBuilder builder;
+  builder.Start();
+  const v1::JournalEntry joined = builder.entries().back();
+  v1::JournalEntry lost;
+  lost.mutable_agent_lost()->set_agent("gen2");
+  lost.mutable_agent_lost()->set_reason("its stream ended");
+  builder.Add(lost);
+  builder.Add(joined);
+  builder.AddAllSteps();
+  builder.End();
+  const Made made = Make(builder);
+  EXPECT_EQ(made.report.status, RunStatus::kComplete);
+  EXPECT_EQ(made.report.exit_status, 0) << made.report.exit_reason;
+  EXPECT_FALSE(made.run->agents()[1].lost);
+}
+
+TEST(Report, AnAgentLostBetweenStepsMakesAPartialRunIfTheCoordinatorSaysSo) {
+  for (const bool partial : {true, false}) {
+    RunBuilder builder(RunOptions{.targets = {"sql"}, .sessions = {16}, .rounds = 1});
+    builder.Start();
+    builder.AddStep();
+    v1::JournalEntry lost;
+    lost.mutable_agent_lost()->set_agent("gen2");
+    lost.mutable_agent_lost()->set_reason("its stream ended");
+    builder.Add(lost);
+    builder.End(partial ? v1::RUN_END_PARTIAL : v1::RUN_END_COMPLETE);
+    const Made made = Make(builder);
+    EXPECT_EQ(made.report.exit_status, partial ? 4 : 0);
+    EXPECT_TRUE(Warns(made.report, "Agent gen2 was lost between steps"));
+  }
+}
+
 TEST(Report, SessionsThatNeverConnectedExitFourWithBothNumbers) {
   const Made made = RunOf(StepShape{.never_connected = 3}, RunOptions{.sessions = {16}});
   EXPECT_EQ(made.report.exit_status, 4);

@@ -13,8 +13,8 @@ struct Meaning {
 // A write refused for its own row, or whose transaction was rolled back, is known not to have been
 // done. After a table was found full, broken or out of memory the engine may have got half-way, and
 // MyISAM rolls nothing back. 149 also undoes earlier lines of the same batch that were answered
-// "0 1" already; only reading back shows that.
-constexpr std::array<Meaning, 27> kServerErrors = {{
+// "0 1" already (only reading back shows that), and later lines of it are answered 200.
+constexpr std::array<Meaning, 29> kServerErrors = {{
     {"lock_tables",
      {"the tables could not be locked: another client holds the advisory lock handlersocket_wr, or "
       "LOCK TABLES, for longer than handlersocket_wrlock_timeout",
@@ -45,6 +45,12 @@ constexpr std::array<Meaning, 27> kServerErrors = {{
     {"165", {"the table is read only (handler error 165)", true}},
     {"167", {"the auto-increment value is out of range (handler error 167)", true}},
     {"177", {"too many active concurrent transactions (handler error 177)", true}},
+    {"189", {"the disk is full (handler error 189)", false}},
+    {"200",
+     {"an earlier line of this batch ended the transaction, so this one was not done (handler "
+      "error "
+      "200)",
+      true}},
 }};
 
 struct RequestMeaning {

@@ -42,8 +42,8 @@ TEST(ServerErrors, RejectAndKeepTheirOwnCode) {
 }
 
 TEST(ServerErrors, EachKnownOneIsASentence) {
-  for (const std::string_view known :
-       {"lock_tables", "121", "134", "135", "136", "139", "146", "149", "151", "152", "167"}) {
+  for (const std::string_view known : {"lock_tables", "121", "134", "135", "136", "139", "146",
+                                       "149", "151", "152", "167", "189", "200"}) {
     const std::string answer = "1\t1\t" + std::string(known) + "\n";
     const Done done = Answered(Port::kWrite, AddOne(), answer);
     EXPECT_EQ(done.outcome, Outcome::kRejected);
@@ -55,7 +55,7 @@ TEST(ServerErrors, EachKnownOneIsASentence) {
 }
 
 TEST(ServerErrors, LeaveAWriteOpenWhenTheEngineMayHaveGotHalfWay) {
-  for (const std::string_view done_nothing : {"lock_tables", "121", "146", "149", "152"}) {
+  for (const std::string_view done_nothing : {"lock_tables", "121", "146", "149", "152", "200"}) {
     const std::string answer = "1\t1\t" + std::string(done_nothing) + "\n";
     EXPECT_FALSE(Answered(Port::kWrite, AddOne(), answer).outcome_unknown) << done_nothing;
   }

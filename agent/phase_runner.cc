@@ -8,14 +8,19 @@
 namespace cavalry::agent {
 namespace {
 
+constexpr std::uint32_t kListedFaults = 10;
+
 Status Audit(const PhaseContext& context, const StepLedger* ledger, v1::PhaseDone* done) {
   done->mutable_audit();
   if (ledger == nullptr || ledger->plan == nullptr) return absl::OkStatus();  // had no session
   const v1::Workload& workload = context.order.workload();
-  CAVALRY_ASSIGN_OR_RETURN(const std::unique_ptr<drivers::Admin> admin,
-                           ConnectAdmin(workload, context.order.target()));
-  const std::uint32_t list = workload.audit().has_list() ? workload.audit().list() : 10;
-  return AuditWrites(*ledger, admin.get(), list, context, done->mutable_audit());
+  const std::uint32_t list = workload.audit().has_list() ? workload.audit().list() : kListedFaults;
+  const auto admin = ConnectAdmin(workload, context.order.target());
+  // Without a connection, all that was acknowledged is counted as unaudited.
+  Status status = admin.status();
+  status.Update(AuditWrites(*ledger, admin.ok() ? admin->get() : nullptr, list, context,
+                            done->mutable_audit()));
+  return status;
 }
 
 Status RunOne(const PhaseContext& context, const StepLedger* ledger, v1::PhaseDone* done) {

@@ -1,107 +1,21 @@
 #include "agent/plan.h"
 
 #include <algorithm>
-
-#include <google/protobuf/descriptor.h>
-#include <google/protobuf/message.h>
+#include <cmath>
+#include <numeric>
 
 #include "agent/recipe_builder.h"
+#include "agent/target_plan.h"
 #include "core/base/random.h"
-#include "core/wire/enum_word.h"
-#include "drivers/registry.h"
 
 namespace cavalry::agent {
 namespace {
 
-using google::protobuf::FieldDescriptor;
-using google::protobuf::Message;
-
-const v1::Target* FindTarget(const v1::Workload& workload, std::string_view name) {
-  for (const v1::Target& target : workload.targets()) {
-    if (target.name() == name) return &target;
-  }
-  return nullptr;
-}
-
-// The options message of a target's kind; null when the kind is not set.
-const FieldDescriptor* KindField(const v1::Target& target) {
-  return target.GetReflection()->GetOneofFieldDescriptor(
-      target, target.GetDescriptor()->FindOneofByName("kind"));
-}
-
-std::string ScalarText(const Message& message, const FieldDescriptor& field) {
-  const auto* reflection = message.GetReflection();
-  switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_STRING:
-      return reflection->GetString(message, &field);
-    case FieldDescriptor::CPPTYPE_BOOL:
-      return reflection->GetBool(message, &field) ? "true" : "false";
-    case FieldDescriptor::CPPTYPE_UINT32:
-      return fmt::format("{}", reflection->GetUInt32(message, &field));
-    case FieldDescriptor::CPPTYPE_UINT64:
-      return fmt::format("{}", reflection->GetUInt64(message, &field));
-    case FieldDescriptor::CPPTYPE_INT32:
-      return fmt::format("{}", reflection->GetInt32(message, &field));
-    case FieldDescriptor::CPPTYPE_INT64:
-      return fmt::format("{}", reflection->GetInt64(message, &field));
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      return fmt::format("{}", reflection->GetDouble(message, &field));
-    case FieldDescriptor::CPPTYPE_ENUM:
-      return wire::EnumWord(*reflection->GetEnum(message, &field));
-    default:
-      return "";
-  }
-}
-
-}  // namespace
-
-Settings ToSettings(const Message& options) {
-  Settings settings;
-  const auto* reflection = options.GetReflection();
-  std::vector<const FieldDescriptor*> fields;
-  reflection->ListFields(options, &fields);
-  for (const FieldDescriptor* field : fields) {
-    if (field->is_repeated()) continue;
-    Setting setting{std::string(field->name()), "", false, ""};
-    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
-      setting.value = ScalarText(options, *field);
-    } else if (field->message_type() == v1::SecretText::descriptor()) {
-      v1::SecretText secret;
-      secret.CopyFrom(reflection->GetMessage(options, field));
-      setting.secret = true;
-      setting.value = secret.value();
-      setting.from = secret.from();
-    } else {
-      continue;
-    }
-    settings.Add(std::move(setting));
-  }
-  return settings;
-}
-
-StatusOr<TargetPlan> MakeTargetPlan(const v1::Workload& workload, std::string_view name) {
-  const v1::Target* target = FindTarget(workload, name);
-  if (target == nullptr) return InvalidArgument("no target is named '{}'", name);
-  const FieldDescriptor* kind = KindField(*target);
-  if (kind == nullptr) return InvalidArgument("{}: no kind of back-end is given", name);
-  TargetPlan plan;
-  plan.name = target->name();
-  plan.owner = target->tables_of().empty() ? target->name() : target->tables_of();
-  plan.driver = drivers::FindDriver(kind->name());
-  if (plan.driver == nullptr) {
-    return FailedPrecondition("{}: this agent has no driver '{}'", name, kind->name());
-  }
-  const Message& options = target->GetReflection()->GetMessage(*target, kind);
-  plan.settings = ToSettings(options);
-  const FieldDescriptor* database = kind->message_type()->FindFieldByName("database");
-  if (plan.owner != plan.name && database != nullptr && !plan.settings.Has("database")) {
-    CAVALRY_ASSIGN_OR_RETURN(const TargetPlan owner, MakeTargetPlan(workload, plan.owner));
-    plan.settings.Add({"database", owner.settings.Text("database", ""), false, ""});
-  }
-  return plan;
-}
-
-namespace {
+constexpr int kMaxColumns = 4096;  // of a MariaDB table
+constexpr std::size_t kMaxRowBytes = 16 * 1024 * 1024;
+constexpr std::uint64_t kMaxTextBytes = 65'535;
+constexpr std::uint64_t kMaxDefaultInteger = 2'147'483'647;
+constexpr std::uint32_t kMaxPatternWidth = 255;
 
 std::uint64_t SchemaHash(const v1::Table& table, std::uint64_t seed) {
   v1::Table identity = table;
@@ -110,6 +24,10 @@ std::uint64_t SchemaHash(const v1::Table& table, std::uint64_t seed) {
   std::string bytes;
   identity.SerializeToString(&bytes);
   return Mix64(HashText(bytes) ^ Mix64(seed));
+}
+
+bool IsPrintableAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 // "Customer#{C_CUSTKEY:09}" -> pieces. Only the key column and "version" can be named.
@@ -135,10 +53,12 @@ StatusOr<std::vector<load::PatternPiece>> ParsePattern(std::string_view text,
     std::uint32_t width = 0;
     if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
       for (const char digit : name.substr(colon + 1)) {
-        if (digit < '0' || digit > '9' || width > 100) {
-          return InvalidArgument("pattern '{}': the width must be a number up to 999", text);
+        if (digit >= '0' && digit <= '9')
+          width = width * 10 + static_cast<std::uint32_t>(digit - '0');
+        if (digit < '0' || digit > '9' || width > kMaxPatternWidth) {
+          return InvalidArgument("pattern '{}': the width must be a number up to {}", text,
+                                 kMaxPatternWidth);
         }
-        width = width * 10 + static_cast<std::uint32_t>(digit - '0');
       }
       name = name.substr(0, colon);
     }
@@ -171,6 +91,9 @@ StatusOr<load::ColumnRule> MakeColumnRule(const v1::ValueRule& rule, const Colum
       result.text = rule.random_text().alphabet();
       result.low = rule.random_text().length().first();
       result.high = rule.random_text().length().last();
+      if (!IsPrintableAscii(result.text)) {
+        return InvalidArgument("alphabet: only printable ASCII characters");
+      }
       if (!rule.random_text().has_length()) {
         result.high = std::min<std::uint32_t>(type.length, 1024);
         result.low = result.high / 2;
@@ -181,7 +104,8 @@ StatusOr<load::ColumnRule> MakeColumnRule(const v1::ValueRule& rule, const Colum
       result.low = rule.random_int().range().first();
       result.high = rule.random_int().range().last();
       if (!rule.random_int().has_range()) {
-        result.high = std::min<std::uint64_t>(type.integer_max(), 2'147'483'647);
+        result.high = kMaxDefaultInteger;
+        if (type.is_integer()) result.high = std::min(type.integer_max(), result.high);
       }
       break;
     case v1::ValueRule::kNewVersion:
@@ -197,7 +121,6 @@ StatusOr<load::ColumnRule> MakeColumnRule(const v1::ValueRule& rule, const Colum
     case v1::ValueRule::RULE_NOT_SET:
       break;
   }
-  constexpr std::uint64_t kMaxTextBytes = 65'535;
   if (result.low > result.high ||
       (result.kind == load::RuleKind::kRandomText && result.high > kMaxTextBytes)) {
     return InvalidArgument("a value's range {}..{} cannot be used", result.low, result.high);
@@ -205,7 +128,28 @@ StatusOr<load::ColumnRule> MakeColumnRule(const v1::ValueRule& rule, const Colum
   return result;
 }
 
+namespace {
+
+Status CheckKeyColumn(const drivers::TableSchema& table) {
+  const drivers::Column& key = table.columns[table.key_column];
+  if (!key.type.is_integer()) {
+    return InvalidArgument("{}: the key must be of an integer type, not {}", table.name,
+                           key.type.sql);
+  }
+  const std::uint64_t highest = std::min(key.type.integer_max(), load::kMaxKey);
+  if (table.rows > highest) {
+    return InvalidArgument("{}: {} rows are more than keys, which end at {}", table.name,
+                           table.rows, highest);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 StatusOr<TablePlan> MakeTablePlan(const v1::Table& table, std::uint64_t seed) {
+  if (table.columns_size() > kMaxColumns) {
+    return InvalidArgument("{}: more than {} columns", table.name(), kMaxColumns);
+  }
   TablePlan plan;
   plan.schema = std::make_unique<drivers::TableSchema>();
   drivers::TableSchema& schema = *plan.schema;
@@ -236,7 +180,23 @@ StatusOr<TablePlan> MakeTablePlan(const v1::Table& table, std::uint64_t seed) {
     return InvalidArgument("{}: primary_key '{}' is not among its columns", table.name(),
                            table.primary_key());
   }
+  CAVALRY_RETURN_IF_ERROR(CheckKeyColumn(schema));
+  std::vector<std::uint32_t> all(schema.columns.size());
+  std::iota(all.begin(), all.end(), 0U);
+  CAVALRY_RETURN_IF_ERROR(MakeGenerator(schema, std::move(all), plan.rules, seed).status());
   return plan;
+}
+
+StatusOr<load::RowGenerator> MakeGenerator(const drivers::TableSchema& table,
+                                           std::vector<std::uint32_t> columns,
+                                           std::vector<load::ColumnRule> rules,
+                                           std::uint64_t seed) {
+  load::RowGenerator generator(table, std::move(columns), std::move(rules), seed);
+  if (generator.max_bytes() > kMaxRowBytes) {
+    return InvalidArgument("{}: a row of up to {} bytes is longer than {}", table.name,
+                           generator.max_bytes(), kMaxRowBytes);
+  }
+  return generator;
 }
 
 namespace {
@@ -281,6 +241,9 @@ StatusOr<drivers::OperationPlan> MakeOperation(const v1::OperationSpec& spec,
       plan.kind = drivers::OperationKind::kUpdate;
       for (const v1::SetColumn& set : spec.update().set()) {
         CAVALRY_ASSIGN_OR_RETURN(const std::uint32_t column, ColumnIndex(table, set.column()));
+        if (column == table.key_column) {
+          return InvalidArgument("{}: the key '{}' cannot be set", spec.name(), set.column());
+        }
         plan.columns.push_back(column);
       }
       if (plan.columns.empty()) return InvalidArgument("{}: nothing to set", spec.name());
@@ -304,6 +267,9 @@ StatusOr<drivers::OperationPlan> MakeOperation(const v1::OperationSpec& spec,
 
 StatusOr<OperationSet> MakeOperationSet(const v1::Workload& workload) {
   OperationSet set;
+  if (workload.operations_size() > kMaxOperations) {
+    return InvalidArgument("more than {} operations", kMaxOperations);
+  }
   for (const v1::Table& table : workload.tables()) {
     CAVALRY_ASSIGN_OR_RETURN(TablePlan plan, MakeTablePlan(table, workload.seed()));
     set.tables.push_back(std::move(plan.schema));
@@ -320,54 +286,107 @@ StatusOr<OperationSet> MakeOperationSet(const v1::Workload& workload) {
     plan.index = static_cast<std::uint32_t>(set.operations.size());
     set.operations.push_back(std::move(plan));
   }
-  if (set.operations.size() > 65'535) return InvalidArgument("more than 65,535 operations");
   return set;
 }
 
-StatusOr<std::unique_ptr<run::LoadPlan>> MakeLoadPlan(const v1::Assignment& assignment,
-                                                      std::uint32_t workers, run::LoopKind loop) {
-  auto plan = std::make_unique<run::LoadPlan>();
-  const v1::Workload& workload = assignment.workload();
-  const v1::Load& load = workload.load();
-  CAVALRY_ASSIGN_OR_RETURN(TargetPlan target, MakeTargetPlan(workload, assignment.target()));
-  plan->driver = target.driver;
-  plan->settings = std::move(target.settings);
+namespace {
+
+constexpr std::uint32_t kMaxSessions = 1'000'000;
+constexpr std::uint32_t kMaxPipeline = 1'024;
+constexpr std::uint64_t kMaxTime = 366ULL * 24 * 3'600 * kSecond;
+// Numbers times what an iteration writes stay far from the end of 64 bits.
+constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 48;
+constexpr double kMinConnectRate = 0.001;
+constexpr double kMaxConnectRate = 1e6;
+
+Status SetNumbers(const v1::Numbers& numbers, Nanos warmup, load::NumberPlan* plan) {
+  *plan = {numbers.first(), std::max<std::uint64_t>(numbers.stride(), 1), std::nullopt,
+           numbers.warmup_first(), numbers.warmup_stride()};
+  if (numbers.has_count()) plan->count = numbers.count();
+  for (const std::uint64_t number : {plan->first, plan->stride, plan->count.value_or(0),
+                                     plan->warmup_first, plan->warmup_stride}) {
+    if (number > kMaxNumber) return InvalidArgument("iteration number {} is too large", number);
+  }
+  if (plan->count && *plan->count > 0 && warmup > 0 && plan->warmup_stride == 0) {
+    return InvalidArgument("a counted load with a warm-up needs numbers for the warm-up");
+  }
+  return absl::OkStatus();
+}
+
+Status SetTime(std::string_view what, bool given, std::uint64_t value, Nanos* time) {
+  if (!given) return absl::OkStatus();
+  if (value > kMaxTime) return InvalidArgument("load.{} is longer than a year", what);
+  *time = static_cast<Nanos>(value);
+  return absl::OkStatus();
+}
+
+Status SetTimes(const v1::Load& load, run::LoadPlan* plan) {
+  CAVALRY_RETURN_IF_ERROR(SetTime("warmup", load.has_warmup(), load.warmup(), &plan->warmup));
+  if (load.stop_after().has_duration()) {
+    plan->duration = 0;
+    CAVALRY_RETURN_IF_ERROR(
+        SetTime("stop_after.duration", true, load.stop_after().duration(), &*plan->duration));
+  }
+  CAVALRY_RETURN_IF_ERROR(SetTime("operation_timeout", load.operation_timeout() > 0,
+                                  load.operation_timeout(), &plan->operation_timeout));
+  CAVALRY_RETURN_IF_ERROR(SetTime("connect_timeout", load.connect_timeout() > 0,
+                                  load.connect_timeout(), &plan->connect_timeout));
+  return SetTime("drain_timeout", load.has_drain_timeout(), load.drain_timeout(),
+                 &plan->drain_timeout);
+}
+
+Status SetSessions(const v1::Assignment& assignment, run::LoadPlan* plan) {
+  const v1::Load& load = assignment.workload().load();
   plan->sessions = assignment.sessions();
   plan->first_session = assignment.first_session();
   plan->total_sessions = std::max<std::uint32_t>(load.sessions(), 1);
+  if (plan->total_sessions > kMaxSessions) {
+    return InvalidArgument("{} sessions are more than {}", plan->total_sessions, kMaxSessions);
+  }
   if (std::uint64_t{plan->first_session} + plan->sessions > plan->total_sessions) {
     return InvalidArgument("sessions {} to {} are not among {}", plan->first_session,
                            plan->first_session + plan->sessions, plan->total_sessions);
   }
-  const v1::Numbers& numbers = assignment.numbers();
-  plan->numbers = {numbers.first(), std::max<std::uint64_t>(numbers.stride(), 1), std::nullopt,
-                   numbers.warmup_first(), numbers.warmup_stride()};
-  if (numbers.has_count()) plan->numbers.count = numbers.count();
-  plan->next_version = std::max<std::uint64_t>(assignment.next_version(), 1);
-  plan->warmup = static_cast<Nanos>(load.warmup());
-  if (load.stop_after().has_duration()) {
-    plan->duration = static_cast<Nanos>(load.stop_after().duration());
-  } else if (!numbers.has_count()) {
-    return InvalidArgument("the load has no end: neither a duration nor a count");
-  }
-  if (load.has_operation_timeout()) {
-    plan->operation_timeout = static_cast<Nanos>(load.operation_timeout());
-  }
-  if (load.has_connect_timeout()) {
-    plan->connect_timeout = static_cast<Nanos>(load.connect_timeout());
-  }
-  if (load.has_drain_timeout()) plan->drain_timeout = static_cast<Nanos>(load.drain_timeout());
   plan->pipeline = std::max<std::uint32_t>(load.pipeline(), 1);
+  if (plan->pipeline > kMaxPipeline) {
+    return InvalidArgument("load.pipeline {} is more than {}", plan->pipeline, kMaxPipeline);
+  }
   if (plan->pipeline > 1 && !plan->driver->pipelines()) {
     return InvalidArgument(
         "{}: the {} driver sends one operation at a time; load.pipeline must be 1",
         assignment.target(), plan->driver->kind());
   }
-  if (assignment.connect_rate() > 0) plan->connect_rate = assignment.connect_rate();
+  if (std::isfinite(assignment.connect_rate()) && assignment.connect_rate() > 0) {
+    plan->connect_rate = std::clamp(assignment.connect_rate(), kMinConnectRate, kMaxConnectRate);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<run::LoadPlan>> MakeLoadPlan(const v1::Assignment& assignment,
+                                                      std::uint32_t workers, run::LoopKind loop) {
+  auto plan = std::make_unique<run::LoadPlan>();
+  const v1::Workload& workload = assignment.workload();
+  CAVALRY_ASSIGN_OR_RETURN(TargetPlan target, MakeTargetPlan(workload, assignment.target()));
+  plan->driver = target.driver;
+  CAVALRY_RETURN_IF_ERROR(SetSessions(assignment, plan.get()));
+  CAVALRY_RETURN_IF_ERROR(SetTimes(workload.load(), plan.get()));
+  CAVALRY_RETURN_IF_ERROR(SetNumbers(assignment.numbers(), plan->warmup, &plan->numbers));
+  if (!plan->duration && !plan->numbers.count) {
+    return InvalidArgument("the load has no end: neither a duration nor a count");
+  }
+  plan->next_version = std::max<std::uint64_t>(assignment.next_version(), 1);
+  if (plan->next_version > load::kMaxKey) {
+    return InvalidArgument("version {} is too large", plan->next_version);
+  }
   plan->workers = std::max<std::uint32_t>(workers, 1);
   plan->loop = loop;
   plan->keep_ledger = assignment.audit();
   CAVALRY_RETURN_IF_ERROR(BuildRecipes(assignment, plan.get()));
+  // The clients are made from these without another look.
+  CAVALRY_RETURN_IF_ERROR(CheckOperations(target, plan->operations));
+  plan->settings = std::move(target.settings);
   return plan;
 }
 

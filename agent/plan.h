@@ -1,6 +1,7 @@
 // Messages -> plain types: a workload and an assignment become what agent/load, agent/run and the
-// drivers work with. The workload has its defaults filled in by the coordinator; what cannot be
-// used all the same is an error that names it, never a crash. Pure; any thread.
+// drivers work with (targets: target_plan.h). The workload has its defaults filled in by the
+// coordinator; what cannot be used all the same is an error that names it, never a crash. Pure; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +13,12 @@
 #include "agent/load/row_generator.h"
 #include "agent/run/load_plan.h"
 #include "cavalry/v1/control.pb.h"
-#include "core/base/settings.h"
 #include "core/base/status.h"
 #include "drivers/core/driver.h"
 
 namespace cavalry::agent {
 
-struct TargetPlan {
-  std::string name;
-  std::string owner;  // target that owns its tables; itself unless tables_of says so
-  const drivers::Driver* driver = nullptr;
-  Settings settings;  // `from` secrets are still open
-};
-
-// Finds the target and its driver. A target without a database of its own gets its owner's.
-StatusOr<TargetPlan> MakeTargetPlan(const v1::Workload& workload, std::string_view name);
-
-// A target's options as settings, by reflection over its message.
-Settings ToSettings(const google::protobuf::Message& options);
+inline constexpr int kMaxOperations = 4096;
 
 // A table with the rules that make its rows.
 struct TablePlan {
@@ -42,6 +31,12 @@ StatusOr<load::ColumnRule> MakeColumnRule(const v1::ValueRule& rule, const Colum
                                           std::string_view key_column);
 
 StatusOr<TablePlan> MakeTablePlan(const v1::Table& table, std::uint64_t seed);
+
+// The rows of some columns; fails when they would be too long to be kept in memory. `table` must
+// outlive it.
+StatusOr<load::RowGenerator> MakeGenerator(const drivers::TableSchema& table,
+                                           std::vector<std::uint32_t> columns,
+                                           std::vector<load::ColumnRule> rules, std::uint64_t seed);
 
 // Everything a step needs but the resolved secrets. `workers`: threads this agent may use.
 StatusOr<std::unique_ptr<run::LoadPlan>> MakeLoadPlan(const v1::Assignment& assignment,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "core/base/random.h"
 
@@ -51,6 +52,10 @@ StatusOr<load::KeySequenceOptions> MakeKeyOptions(const v1::OperationSpec& spec,
     return InvalidArgument("{}: no keys to work on ({}..{})", spec.name(), options.first,
                            options.last);
   }
+  if (options.last > load::kMaxKey) {
+    return InvalidArgument("{}: keys end at {}, not at {}", spec.name(), load::kMaxKey,
+                           options.last);
+  }
   return options;
 }
 
@@ -77,10 +82,11 @@ Status UnrollScript(const v1::Workload& workload, const std::vector<drivers::Ope
   return absl::OkStatus();
 }
 
+using ColumnSet = std::set<std::pair<const drivers::TableSchema*, std::uint32_t>>;
+
 // Columns that some update of the spec sets, by table: reads cannot know their value.
-std::set<std::pair<const drivers::TableSchema*, std::uint32_t>> ChangedColumns(
-    const std::vector<drivers::OperationPlan>& plans) {
-  std::set<std::pair<const drivers::TableSchema*, std::uint32_t>> changed;
+ColumnSet ChangedColumns(const std::vector<drivers::OperationPlan>& plans) {
+  ColumnSet changed;
   for (const drivers::OperationPlan& plan : plans) {
     if (plan.kind != OperationKind::kUpdate) continue;
     for (const std::uint32_t column : plan.columns) changed.emplace(plan.table, column);
@@ -102,35 +108,37 @@ load::Verification VerificationOf(const v1::Workload& workload, const v1::Read& 
   }
 }
 
-}  // namespace
-
-namespace {
-
 class RecipeBuilder {
  public:
   RecipeBuilder(const v1::Assignment& assignment, OperationSet set, run::LoadPlan* plan)
-      : assignment_(assignment), set_(std::move(set)), plan_(plan) {}
+      : assignment_(assignment),
+        set_(std::move(set)),
+        changed_(ChangedColumns(set_.operations)),
+        plan_(plan) {}
 
   Status Build() {
     const v1::Workload& workload = assignment_.workload();
-    std::vector<std::uint32_t> per_iteration;
     CAVALRY_RETURN_IF_ERROR(
-        UnrollScript(workload, set_.operations, &plan_->script, &per_iteration));
+        UnrollScript(workload, set_.operations, &plan_->script, &per_iteration_));
     plan_->recipes.resize(set_.operations.size());
     for (std::size_t i = 0; i < set_.operations.size(); ++i) {
+      const v1::OperationSpec& spec = workload.operations(static_cast<int>(i));
       load::OperationRecipe& recipe = plan_->recipes[i];
       recipe.plan = &set_.operations[i];
-      recipe.per_iteration = std::max<std::uint32_t>(per_iteration[i], 1);
+      recipe.per_iteration = std::max<std::uint32_t>(per_iteration_[i], 1);
       recipe.table = TableIndex(*recipe.plan->table);
-      CAVALRY_RETURN_IF_ERROR(AddKeys(workload.operations(static_cast<int>(i)), &recipe));
-      AddValues(workload.operations(static_cast<int>(i)), &recipe);
+      CAVALRY_RETURN_IF_ERROR(AddKeys(spec, &recipe));
+      CAVALRY_RETURN_IF_ERROR(AddValues(spec, &recipe));
     }
-    AssignSlots(per_iteration);
+    CAVALRY_RETURN_IF_ERROR(AssignSlots());
     CAVALRY_RETURN_IF_ERROR(LinkSameAs());
-    if (assignment_.audit()) MakeExclusive();
+    CAVALRY_RETURN_IF_ERROR(CheckSources());
+    if (assignment_.audit()) {
+      for (std::uint32_t table = 0; table < set_.tables.size(); ++table) SeparateWriters(table);
+    }
     plan_->tables = std::move(set_.tables);
     plan_->operations = std::move(set_.operations);  // keeps the elements where recipes point to
-    return status_;
+    return absl::OkStatus();
   }
 
  private:
@@ -153,8 +161,8 @@ class RecipeBuilder {
     return absl::OkStatus();
   }
 
-  load::ColumnRule RuleOf(const v1::OperationSpec& spec, const load::OperationRecipe& recipe,
-                          std::size_t position) {
+  StatusOr<load::ColumnRule> RuleOf(const v1::OperationSpec& spec,
+                                    const load::OperationRecipe& recipe, std::size_t position) {
     const std::uint32_t column = recipe.plan->columns[position];
     const load::ColumnRule& own = set_.rules[recipe.table][column];
     if (!spec.has_update()) return own;
@@ -163,36 +171,38 @@ class RecipeBuilder {
     const drivers::TableSchema& table = *recipe.plan->table;
     auto rule = MakeColumnRule(set.value(), table.columns[column].type,
                                table.columns[table.key_column].name);
-    if (!rule.ok()) {
-      status_ = Annotate(rule.status(), fmt::format("{}.set.{}", spec.name(), set.column()));
-      return own;
-    }
-    return *std::move(rule);
+    if (rule.ok()) return rule;
+    return Annotate(rule.status(), fmt::format("{}.set.{}", spec.name(), set.column()));
   }
 
-  void AddValues(const v1::OperationSpec& spec, load::OperationRecipe* recipe) {
+  Status AddValues(const v1::OperationSpec& spec, load::OperationRecipe* recipe) {
     const drivers::OperationPlan& plan = *recipe->plan;
-    if (plan.kind == OperationKind::kDelete) return;
+    if (plan.kind == OperationKind::kDelete) return absl::OkStatus();
     std::vector<load::ColumnRule> rules;
-    for (std::size_t i = 0; i < plan.columns.size(); ++i) rules.push_back(RuleOf(spec, *recipe, i));
-    recipe->values.emplace(*plan.table, plan.columns, std::move(rules),
-                           assignment_.workload().seed());
-    if (plan.kind != OperationKind::kRead) return;
+    for (std::size_t i = 0; i < plan.columns.size(); ++i) {
+      CAVALRY_ASSIGN_OR_RETURN(load::ColumnRule rule, RuleOf(spec, *recipe, i));
+      rules.push_back(std::move(rule));
+    }
+    CAVALRY_ASSIGN_OR_RETURN(
+        load::RowGenerator values,
+        MakeGenerator(*plan.table, plan.columns, std::move(rules), assignment_.workload().seed()));
+    recipe->values.emplace(std::move(values));
+    if (plan.kind != OperationKind::kRead) return absl::OkStatus();
     recipe->verification = VerificationOf(assignment_.workload(), spec.read(), *plan.table);
-    const auto changed = ChangedColumns(set_.operations);
     for (std::uint32_t i = 0; i < plan.columns.size(); ++i) {
-      if (!changed.contains({plan.table, plan.columns[i]})) recipe->checked.push_back(i);
+      if (!changed_.contains({plan.table, plan.columns[i]})) recipe->checked.push_back(i);
     }
     if (recipe->checked.empty()) recipe->verification = load::Verification::kNever;
+    return absl::OkStatus();
   }
 
   // Gives each insert and update of an iteration a slot of its own, so that keys and versions are
   // dense.
-  void AssignSlots(const std::vector<std::uint32_t>& per_iteration) {
+  Status AssignSlots() {
     std::vector<std::uint32_t> inserts(set_.tables.size(), 0);
     std::uint32_t updates = 0;
     for (load::OperationRecipe& recipe : plan_->recipes) {
-      const std::uint32_t occurrences = per_iteration[recipe.plan->index];
+      const std::uint32_t occurrences = per_iteration_[recipe.plan->index];
       if (recipe.plan->kind == OperationKind::kInsert) {
         recipe.insert_slot = inserts[recipe.table];
         inserts[recipe.table] += occurrences;
@@ -208,68 +218,101 @@ class RecipeBuilder {
       for (const v1::TableKey& next : assignment_.next_keys()) {
         if (next.table() == recipe.plan->table->name) recipe.insert_first = next.key();
       }
-    }
-  }
-
-  Status LinkSameAs() {
-    for (int i = 0; i < assignment_.workload().operations_size(); ++i) {
-      const v1::Keys* keys = KeysOf(assignment_.workload().operations(i));
-      if (keys == nullptr || keys->sequence_case() != v1::Keys::kSameAs) continue;
-      load::OperationRecipe& recipe = plan_->recipes[static_cast<std::size_t>(i)];
-      for (const load::OperationRecipe& source : plan_->recipes) {
-        if (source.plan->name == keys->same_as()) recipe.same_as = source.plan->index;
-      }
-      if (!recipe.same_as || *recipe.same_as == recipe.plan->index) {
-        return InvalidArgument("{}: same_as names no other operation", recipe.plan->name);
+      if (recipe.insert_first > load::kMaxKey) {
+        return InvalidArgument("{}: keys end at {}, so none can begin at {}", recipe.plan->name,
+                               load::kMaxKey, recipe.insert_first);
       }
     }
     return absl::OkStatus();
   }
 
-  // The recipe that draws the key of `recipe`; null on a cycle.
-  load::OperationRecipe* SourceOf(load::OperationRecipe* recipe) {
-    for (std::size_t hops = 0; recipe->same_as; ++hops) {
-      if (hops > plan_->recipes.size()) return nullptr;
-      recipe = &plan_->recipes[*recipe->same_as];
+  Status LinkSameAs() {
+    std::unordered_map<std::string_view, std::uint32_t> by_name;
+    for (const drivers::OperationPlan& plan : set_.operations) by_name[plan.name] = plan.index;
+    for (int i = 0; i < assignment_.workload().operations_size(); ++i) {
+      const v1::Keys* keys = KeysOf(assignment_.workload().operations(i));
+      if (keys == nullptr || keys->sequence_case() != v1::Keys::kSameAs) continue;
+      load::OperationRecipe& recipe = plan_->recipes[static_cast<std::size_t>(i)];
+      const auto found = by_name.find(keys->same_as());
+      if (found == by_name.end() || found->second == recipe.plan->index) {
+        return InvalidArgument("{}: same_as names no other operation", recipe.plan->name);
+      }
+      recipe.same_as = found->second;
     }
+    return absl::OkStatus();
+  }
+
+  // An operation that takes another's key comes after it in the script; so none waits for itself.
+  Status CheckSources() const {
+    std::vector<bool> done(plan_->recipes.size(), false);
+    for (const std::uint32_t step : plan_->script.steps) {
+      const load::OperationRecipe& recipe = plan_->recipes[step];
+      if (recipe.same_as && !done[*recipe.same_as]) {
+        return InvalidArgument("the script has no '{}' before '{}', whose key it could take",
+                               plan_->recipes[*recipe.same_as].plan->name, recipe.plan->name);
+      }
+      done[step] = true;
+    }
+    return absl::OkStatus();
+  }
+
+  // The recipe that draws the key of `recipe`, or inserts it. REQUIRES: CheckSources passed, and
+  // the script has `recipe`.
+  load::OperationRecipe* SourceOf(load::OperationRecipe* recipe) {
+    while (recipe->same_as) recipe = &plan_->recipes[*recipe->same_as];
     return recipe;
   }
 
-  // One writer per key: every sequence that an update or delete takes keys from is moved to
-  // classes. All of a table's classes are over one range, so that two sequences agree on who owns a
-  // key.
-  void MakeExclusive() {
-    for (std::size_t table = 0; table < set_.tables.size(); ++table) {
-      std::vector<load::OperationRecipe*> writers, sources;
-      for (load::OperationRecipe& recipe : plan_->recipes) {
-        const OperationKind kind = recipe.plan->kind;
-        if (recipe.table != table) continue;
-        if (kind != OperationKind::kUpdate && kind != OperationKind::kDelete) continue;
-        writers.push_back(&recipe);
-        load::OperationRecipe* const source = SourceOf(&recipe);
-        if (source == nullptr) {
-          status_ = InvalidArgument("{}: same_as leads back to itself", recipe.plan->name);
-          return;
-        }
-        if (source->keys) sources.push_back(source);  // an insert's key has one writer anyway
+  // One writer per key: every sequence that an update or delete of the table takes keys from is
+  // moved to the sessions' classes. An inserted key has one writer anyway, its own session, unless
+  // other keys reach into the inserted ones. Where there are several writers, nobody knows which
+  // write is the last, and the writes are not audited.
+  void SeparateWriters(std::uint32_t table) {
+    std::vector<load::OperationRecipe*> inserts, writers, drawn, inserted;
+    for (load::OperationRecipe& recipe : plan_->recipes) {
+      if (recipe.table != table || per_iteration_[recipe.plan->index] == 0) continue;
+      if (recipe.plan->kind == OperationKind::kInsert) inserts.push_back(&recipe);
+      if (recipe.plan->kind != OperationKind::kUpdate &&
+          recipe.plan->kind != OperationKind::kDelete) {
+        continue;
       }
-      const bool fits = std::all_of(sources.begin(), sources.end(), [&](const auto* source) {
-        return source->keys->size() >= plan_->total_sessions;
-      });
-      for (load::OperationRecipe* writer : writers) writer->auditable = fits;
-      if (!fits) continue;
-      for (load::OperationRecipe* source : sources) {
-        source->exclusive = true;
-        source->exclusive_first = source->keys->first();
-        source->exclusive_last = source->keys->last();
+      writers.push_back(&recipe);
+      load::OperationRecipe* const source = SourceOf(&recipe);
+      (source->keys ? drawn : inserted).push_back(source);
+    }
+    bool one_writer = true;
+    for (const auto* source : inserted) {
+      if (source->table != inserted.front()->table) one_writer = false;
+    }
+    for (const auto* source : drawn) {
+      if (source->keys->size() < plan_->total_sessions) one_writer = false;
+      if (!inserted.empty() && source->keys->last() >= inserted.front()->insert_first) {
+        one_writer = false;
       }
+    }
+    for (load::OperationRecipe* writer : writers) writer->auditable = one_writer;
+    for (load::OperationRecipe* insert : inserts) {
+      const bool reached =
+          std::any_of(
+              drawn.begin(), drawn.end(),
+              [&](const auto* from) { return from->keys->last() >= insert->insert_first; }) ||
+          std::any_of(inserted.begin(), inserted.end(),
+                      [&](const auto* from) { return from->table != table || !one_writer; });
+      insert->auditable = !reached;
+    }
+    if (!one_writer) return;
+    for (load::OperationRecipe* source : drawn) {
+      source->exclusive = true;
+      source->exclusive_first = source->keys->first();
+      source->exclusive_last = source->keys->last();
     }
   }
 
   const v1::Assignment& assignment_;
   OperationSet set_;
+  const ColumnSet changed_;
+  std::vector<std::uint32_t> per_iteration_;  // times each operation occurs in the script
   run::LoadPlan* plan_;
-  Status status_;
 };
 
 }  // namespace

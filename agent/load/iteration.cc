@@ -70,13 +70,14 @@ void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prep
   const drivers::OperationKind kind = recipe.plan->kind;
   if (kind == drivers::OperationKind::kRead) return;
   // Written without an answer, or given up in flight: the row may be there.
-  const bool open = outcome_unknown || outcome == Outcome::kTimeout ||
-                    outcome == Outcome::kBroken || outcome == Outcome::kAbandoned ||
-                    outcome == Outcome::kSent;
-  if (kind == drivers::OperationKind::kInsert) {
-    ledger->RecordInsert(recipe.table, prepared.key, outcome, open);
-  } else if (!recipe.auditable) {
+  const bool open =
+      outcome != Outcome::kOk &&
+      (outcome_unknown || outcome == Outcome::kTimeout || outcome == Outcome::kBroken ||
+       outcome == Outcome::kAbandoned || outcome == Outcome::kSent);
+  if (!recipe.auditable) {
     if (outcome == Outcome::kOk) ledger->CountUnaudited();
+  } else if (kind == drivers::OperationKind::kInsert) {
+    ledger->RecordInsert(recipe.table, prepared.key, outcome, open);
   } else if (kind == drivers::OperationKind::kUpdate) {
     ledger->RecordUpdate(recipe.table, prepared.key, static_cast<std::uint16_t>(recipe.plan->index),
                          prepared.version, outcome, open);

@@ -26,12 +26,14 @@ struct OperationRecipe {
   std::optional<std::uint32_t> same_as;  // index of the operation whose last key it takes
   bool exclusive = false;                // keys are moved to the session's class
   std::uint64_t exclusive_first = 1, exclusive_last = 1;  // range of the classes
-  std::uint64_t insert_first = 0;      // of inserts: key of iteration number 0, slot 0
-  std::uint32_t insert_slots = 1;      // of inserts: inserts into this table per iteration
-  std::uint32_t insert_slot = 0;       // of inserts: this operation's first slot among them
-  std::uint32_t update_slots = 1;      // of updates: updates per iteration
-  std::uint32_t update_slot = 0;       // of updates: this operation's first slot among them
-  bool auditable = true;               // of writes: each of its keys has one writer
+  std::uint64_t insert_first = 0;  // of inserts: key of iteration number 0, slot 0
+  std::uint32_t insert_slots = 1;  // of inserts: inserts into this table per iteration
+  std::uint32_t insert_slot = 0;   // of inserts: this operation's first slot among them
+  std::uint32_t update_slots = 1;  // of updates: updates per iteration
+  std::uint32_t update_slot = 0;   // of updates: this operation's first slot among them
+  // Of writes: the step has only one writer of each of its keys. If not, they are counted as
+  // unaudited.
+  bool auditable = true;
   std::optional<RowGenerator> values;  // insert, update: what is sent; read: what is expected
   Verification verification = Verification::kNever;
   std::vector<std::uint32_t> checked;  // read: positions in plan->columns that can be checked

@@ -28,7 +28,7 @@ double Density(double x, double theta) { return std::exp(-theta * std::log(x)); 
 }  // namespace
 
 KeySequence::KeySequence(const KeySequenceOptions& options) : options_(options) {
-  CAVALRY_CHECK(options.first <= options.last);
+  CAVALRY_CHECK(options.first <= options.last && options.last <= kMaxKey);
   CAVALRY_CHECK(options.per_iteration > 0);
   if (options.order == KeyOrder::kZipf) {
     CAVALRY_CHECK(options.theta > 0);

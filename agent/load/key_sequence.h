@@ -6,13 +6,16 @@
 
 namespace cavalry::load {
 
+// Largest key. Half of 64 bits, so that no sum of a key and a session, count or slot wraps.
+inline constexpr std::uint64_t kMaxKey = (std::uint64_t{1} << 63) - 1;
+
 enum class KeyOrder : std::uint8_t { kSequential, kUniform, kZipf };
 
 struct KeySequenceOptions {
   KeyOrder order = KeyOrder::kUniform;
-  std::uint64_t first = 1;  // keys first..last, both included; first <= last
+  std::uint64_t first = 1;  // keys first..last, both included; first <= last <= kMaxKey
   std::uint64_t last = 1;
-  double theta = 0.99;     // of kZipf, above 0
+  double theta = 0.99;     // of kZipf, above 0, at most 5
   bool clustered = false;  // of kZipf: popular keys at the start instead of spread
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;         // one per operation name
@@ -40,9 +43,10 @@ class KeySequence {
   double shift_ = 0;
 };
 
-// Moves a key to the class of one session (key mod sessions), so that each key has one writer: the
-// nearest such key in first..last. Two sequences over one table agree on who owns a key.
-// REQUIRES: session < sessions, first <= key <= last, last - first + 1 >= sessions.
+// Moves a key to the class of one session (key mod sessions), so that each key has one writer: to a
+// key of first..last less than 2 x sessions away. Who owns a key does not depend on the range, so
+// sequences over different ranges agree on it.
+// REQUIRES: session < sessions, first <= key <= last <= kMaxKey, last - first + 1 >= sessions.
 std::uint64_t MoveToClass(std::uint64_t key, std::uint64_t first, std::uint64_t last,
                           std::uint64_t session, std::uint64_t sessions);
 

@@ -148,9 +148,10 @@ RowGenerator::RowGenerator(const drivers::TableSchema& table, std::vector<std::u
 }
 
 void RowGenerator::Generate(std::uint64_t key, std::uint64_t version, RowBuffer* row) const {
-  if (row->capacity_ < max_bytes_) {
-    row->bytes_ = std::make_unique_for_overwrite<char[]>(max_bytes_);
-    row->capacity_ = max_bytes_;
+  // At least a byte, so that empty texts point somewhere, too.
+  if (const std::size_t bytes = std::max<std::size_t>(max_bytes_, 1); row->capacity_ < bytes) {
+    row->bytes_ = std::make_unique_for_overwrite<char[]>(bytes);
+    row->capacity_ = bytes;
   }
   row->values_.resize(columns_.size());
   char* out = row->bytes_.get();
@@ -278,7 +279,8 @@ bool Matches(const Value& value, const ColumnType& type, const drivers::Field& f
     return Matches(Value::Text({digits.data(), static_cast<std::size_t>(end.ptr - digits.data())}),
                    type, field);
   }
-  if (type.kind == ColumnType::Kind::kDecimal) {
+  // A constant such as "007" in an integer column comes back as 7.
+  if (type.kind == ColumnType::Kind::kDecimal || type.is_integer()) {
     return ParseDecimal(value.text) == ParseDecimal(field.text);
   }
   if (type.kind == ColumnType::Kind::kChar) {

@@ -35,7 +35,8 @@ struct ColumnRule {
   RuleKind kind = RuleKind::kNatural;
   std::vector<PatternPiece> pattern;
   std::uint64_t low = 0, high = 0;  // of kRandomText (length) and kRandomInt
-  std::string text;  // alphabet of kRandomText ("" letters, digits, space); kConstant
+  // Alphabet of kRandomText, one byte a character ("": letters, digits, space); kConstant.
+  std::string text;
 };
 
 // Values of one row and the bytes they point to.

@@ -1,148 +1,24 @@
 #include "agent/phases/audit.h"
 
-#include <algorithm>
+#include <functional>
 #include <numeric>
-#include <string>
+#include <optional>
 #include <unordered_map>
-#include <unordered_set>
+
+#include "agent/phases/row_auditor.h"
+#include "agent/plan.h"
+#include "core/base/clock.h"
 
 namespace cavalry::agent {
 namespace {
 
 using drivers::Field;
 using load::InsertState;
-using load::WriteState;
+using load::KeyWrites;
+using load::Ledger;
 
 constexpr std::size_t kKeysPerRead = 500;
 constexpr Nanos kProgressEvery = 500 * kMillisecond;
-
-// A row read back: its fields by column, in bytes of its own. Empty: not found.
-struct Row {
-  bool found = false;
-  std::vector<std::string> texts;
-  std::vector<bool> nulls;
-
-  Field At(std::uint32_t column) const { return {nulls[column], texts[column]}; }
-};
-
-// What one table's audit needs to know of how its rows were made.
-class TableAuditor {
- public:
-  TableAuditor(const run::LoadPlan& plan, std::uint32_t table, std::uint32_t list,
-               v1::AuditResult* result)
-      : plan_(plan), schema_(*plan.tables[table]), list_(list), result_(result) {
-    for (const load::OperationRecipe& recipe : plan.recipes) {
-      if (recipe.table == table && recipe.plan->kind == drivers::OperationKind::kInsert) {
-        insert_ = &recipe;
-      }
-    }
-  }
-
-  // `updated`: the key was also updated or deleted in this step; then that audit judges its row.
-  void CheckInsert(std::uint64_t key, InsertState state, bool updated, const Row& row) {
-    if (state == InsertState::kUnknown) {
-      result_->set_unknown(result_->unknown() + 1);
-      return;
-    }
-    if (state == InsertState::kRefused) {
-      if (row.found)
-        Fault("unexpected", key, &v1::AuditResult::unexpected, &v1::AuditResult::set_unexpected);
-      return;
-    }
-    if (updated) return;
-    result_->set_acknowledged(result_->acknowledged() + 1);
-    if (!row.found) {
-      Fault("lost", key, &v1::AuditResult::lost, &v1::AuditResult::set_lost);
-    } else if (!Equals(*insert_, key, 0, row)) {
-      Fault("wrong", key, &v1::AuditResult::wrong, &v1::AuditResult::set_wrong);
-    }
-  }
-
-  void CheckWrite(std::uint64_t key, const WriteState& state, const Row& row) {
-    if (state.acknowledged != 0 || state.deleted) {
-      result_->set_acknowledged(result_->acknowledged() + 1);
-    }
-    if (!row.found) {
-      if (state.deleted) return;
-      if (state.delete_unknown) {
-        result_->set_unknown(result_->unknown() + 1);
-      } else if (state.acknowledged != 0) {
-        Fault("lost", key, &v1::AuditResult::lost, &v1::AuditResult::set_lost);
-      } else {
-        result_->set_unknown(result_->unknown() + 1);
-      }
-      return;
-    }
-    if (state.deleted) {
-      Fault("stale", key, &v1::AuditResult::stale, &v1::AuditResult::set_stale);
-      return;
-    }
-    if (state.acknowledged != 0 && Holds(state.operation, key, state.acknowledged, row)) return;
-    if (state.unknown != 0 && Holds(state.unknown_operation, key, state.unknown, row)) {
-      result_->set_unknown(result_->unknown() + 1);
-      return;
-    }
-    if (state.acknowledged == 0) {
-      result_->set_unknown(result_->unknown() + 1);
-    } else if (IsOlder(key, state, row)) {
-      Fault("stale", key, &v1::AuditResult::stale, &v1::AuditResult::set_stale);
-    } else {
-      Fault("wrong", key, &v1::AuditResult::wrong, &v1::AuditResult::set_wrong);
-    }
-  }
-
-  const drivers::TableSchema& schema() const { return schema_; }
-
- private:
-  using Getter = std::uint64_t (v1::AuditResult::*)() const;
-  using Setter = void (v1::AuditResult::*)(std::uint64_t);
-
-  void Fault(std::string_view kind, std::uint64_t key, Getter get, Setter set) {
-    (result_->*set)((result_->*get)() + 1);
-    if ((result_->*get)() <= list_) {
-      result_->add_samples(fmt::format("{} {} {}", kind, schema_.name, key));
-    }
-  }
-
-  bool Equals(const load::OperationRecipe& recipe, std::uint64_t key, std::uint64_t version,
-              const Row& row) {
-    recipe.values->Generate(key, version, &expected_);
-    const std::vector<std::uint32_t>& columns = recipe.plan->columns;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const ColumnType& type = schema_.columns[columns[i]].type;
-      if (!load::Matches(expected_.values()[i], type, row.At(columns[i]))) return false;
-    }
-    return true;
-  }
-
-  bool Holds(std::uint16_t operation, std::uint64_t key, std::uint64_t version, const Row& row) {
-    return Equals(plan_.recipes[operation], key, version, row);
-  }
-
-  // The versions that are known to have been there before; and, where the row carries its version
-  // as a number, any smaller one.
-  bool IsOlder(std::uint64_t key, const WriteState& state, const Row& row) {
-    for (const std::uint64_t older : state.older) {
-      if (older != 0 && Holds(state.operation, key, older, row)) return true;
-    }
-    if (Holds(state.operation, key, 0, row)) return true;
-    const load::OperationRecipe& recipe = plan_.recipes[state.operation];
-    for (std::size_t i = 0; i < recipe.plan->columns.size(); ++i) {
-      if (recipe.values->rules()[i].kind != load::RuleKind::kNewVersion) continue;
-      const std::string& text = row.texts[recipe.plan->columns[i]];
-      const std::uint64_t version = std::strtoull(text.c_str(), nullptr, 10);
-      return version < state.acknowledged && Holds(state.operation, key, version, row);
-    }
-    return false;
-  }
-
-  const run::LoadPlan& plan_;
-  const drivers::TableSchema& schema_;
-  const std::uint32_t list_;
-  v1::AuditResult* result_;
-  const load::OperationRecipe* insert_ = nullptr;
-  load::RowBuffer expected_;
-};
 
 // Reads rows of keys in batches and hands each to a check.
 class BatchReader {
@@ -164,28 +40,27 @@ class BatchReader {
   Status Read() {
     if (keys_.empty()) return absl::OkStatus();
     std::unordered_map<std::uint64_t, Row> rows;
-    const Status status = admin_->ReadRows(schema_, keys_, columns_,
-                                           [&](std::uint64_t key, std::span<const Field> fields) {
-                                             Row& row = rows[key];
-                                             row.found = fields.size() == columns_.size();
-                                             for (const Field& field : fields) {
-                                               row.texts.emplace_back(field.text);
-                                               row.nulls.push_back(field.is_null);
-                                             }
-                                           });
-    CAVALRY_RETURN_IF_ERROR(status);
+    bool whole = true;
+    CAVALRY_RETURN_IF_ERROR(admin_->ReadRows(schema_, keys_, columns_,
+                                             [&](std::uint64_t key, std::span<const Field> fields) {
+                                               whole = whole && fields.size() == columns_.size();
+                                               Row row{true, {}, {}};
+                                               for (const Field& field : fields) {
+                                                 row.texts.emplace_back(field.text);
+                                                 row.nulls.push_back(field.is_null);
+                                               }
+                                               rows[key] = std::move(row);
+                                             }));
+    if (!whole) return DataLoss("{}: a row came back without all its columns", schema_.name);
     static const Row kNotFound;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       const auto found = rows.find(keys_[i]);
       checks_[i](found == rows.end() ? kNotFound : found->second);
     }
-    done_ += keys_.size();
     keys_.clear();
     checks_.clear();
     return absl::OkStatus();
   }
-
-  std::uint64_t done() const { return done_; }
 
  private:
   drivers::Admin* admin_;
@@ -193,73 +68,110 @@ class BatchReader {
   std::vector<std::uint32_t> columns_;
   std::vector<std::uint64_t> keys_;
   std::vector<Check> checks_;
-  std::uint64_t done_ = 0;
 };
 
-// Keys of each state that would have to be read, for progress and for what stays unread.
-struct Work {
-  std::uint64_t keys = 0;
-  std::uint64_t acknowledged = 0;
+// Every key of a table in a ledger, once, with all that was written to it.
+void ForEachKey(const Ledger& ledger, std::size_t table,
+                const std::function<void(std::uint64_t, InsertState, const KeyWrites&)>& visit) {
+  ledger.ForEachWrite(table, [&](std::uint64_t key, const KeyWrites& writes) {
+    visit(key, ledger.InsertOf(table, key), writes);
+  });
+  static const KeyWrites kNone;
+  ledger.ForEachInsert(table, [&](std::uint64_t key, InsertState state) {
+    if (!ledger.Written(table, key)) visit(key, state, kNone);
+  });
+}
+
+class StepAudit {
+ public:
+  StepAudit(const StepLedger& step, drivers::Admin* admin, std::uint32_t list,
+            const PhaseContext& context, v1::AuditResult* result)
+      : step_(step), admin_(admin), list_(list), context_(context), result_(result) {}
+
+  Status Run() {
+    std::uint64_t acknowledged = 0;
+    for (const auto& ledger : step_.ledgers) {
+      result_->set_unaudited(result_->unaudited() + ledger->unaudited());
+      for (std::size_t table = 0; table < step_.plan->tables.size(); ++table) {
+        ForEachKey(*ledger, table, [&](std::uint64_t, InsertState insert, const KeyWrites& writes) {
+          ++keys_;
+          if (RowAuditor::IsAcknowledged(insert, writes)) ++acknowledged;
+        });
+      }
+    }
+    Status status;
+    for (std::uint32_t table = 0; status.ok() && table < step_.plan->tables.size(); ++table) {
+      status = AuditTable(table);
+    }
+    // What was read back has been counted as acknowledged; the rest was not read.
+    result_->set_unaudited(result_->unaudited() + acknowledged - result_->acknowledged());
+    return status;
+  }
+
+ private:
+  Status AuditTable(std::uint32_t table) {
+    const drivers::TableSchema& schema = *step_.plan->tables[table];
+    if (admin_ == nullptr) return absl::OkStatus();
+    CAVALRY_ASSIGN_OR_RETURN(const load::RowGenerator base, MakeBase(table));
+    const RowAuditor::Options options{
+        table, !schema.use_as_is && context_.order.workload().reset() != v1::RESET_NEVER, list_,
+        &base};
+    RowAuditor auditor(*step_.plan, options, result_);
+    BatchReader reader(admin_, schema);
+    Status status;
+    for (const auto& ledger : step_.ledgers) {
+      ForEachKey(*ledger, table,
+                 [&](std::uint64_t key, InsertState insert, const KeyWrites& writes) {
+                   if (status.ok()) status = context_.CheckStop();
+                   if (!status.ok()) return;
+                   status = reader.Add(key, [&auditor, key, insert, writes](const Row& row) {
+                     auditor.Check(key, insert, writes, row);
+                   });
+                   Tell();
+                 });
+    }
+    if (status.ok()) status = reader.Read();
+    return status;
+  }
+
+  // How the table's rows are made, from the order: a plan holds the rules of its operations only.
+  StatusOr<load::RowGenerator> MakeBase(std::uint32_t table) const {
+    const drivers::TableSchema& schema = *step_.plan->tables[table];
+    const v1::Workload& workload = context_.order.workload();
+    for (const v1::Table& spec : workload.tables()) {
+      if (spec.name() != schema.name) continue;
+      CAVALRY_ASSIGN_OR_RETURN(TablePlan plan, MakeTablePlan(spec, workload.seed()));
+      if (plan.schema->schema_hash != schema.schema_hash) break;
+      std::vector<std::uint32_t> columns(schema.columns.size());
+      std::iota(columns.begin(), columns.end(), 0U);
+      return MakeGenerator(schema, std::move(columns), std::move(plan.rules), workload.seed());
+    }
+    return InvalidArgument("audit: table '{}' is not as it was in the step", schema.name);
+  }
+
+  void Tell() {
+    ++seen_;
+    const Nanos now = MonotonicNow();
+    if (now - told_ < kProgressEvery) return;
+    told_ = now;
+    context_.progress(seen_, keys_, "keys");
+  }
+
+  const StepLedger& step_;
+  drivers::Admin* admin_;
+  const std::uint32_t list_;
+  const PhaseContext& context_;
+  v1::AuditResult* result_;
+  std::uint64_t keys_ = 0;
+  std::uint64_t seen_ = 0;
+  Nanos told_ = 0;
 };
 
 }  // namespace
 
 Status AuditWrites(const StepLedger& step, drivers::Admin* admin, std::uint32_t list,
                    const PhaseContext& context, v1::AuditResult* result) {
-  const run::LoadPlan& plan = *step.plan;
-  Work work;
-  for (const auto& ledger : step.ledgers) {
-    result->set_unaudited(result->unaudited() + ledger->unaudited());
-    for (std::size_t table = 0; table < plan.tables.size(); ++table) {
-      ledger->ForEachInsert(table, [&](std::uint64_t, InsertState state) {
-        ++work.keys;
-        if (state == InsertState::kAcknowledged) ++work.acknowledged;
-      });
-      ledger->ForEachWrite(table, [&](std::uint64_t, const WriteState& state) {
-        ++work.keys;
-        if (state.acknowledged != 0 || state.deleted) ++work.acknowledged;
-      });
-    }
-  }
-  Status status;
-  std::uint64_t read = 0;
-  Nanos told = 0;
-  for (std::uint32_t table = 0; table < plan.tables.size(); ++table) {
-    TableAuditor auditor(plan, table, list, result);
-    BatchReader reader(admin, auditor.schema());
-    std::unordered_set<std::uint64_t> written;
-    const auto go_on = [&](const Status& added) {
-      status.Update(added);
-      if (status.ok()) status.Update(context.CheckStop());
-      const Nanos now = MonotonicNow();
-      if (now - told < kProgressEvery) return;
-      told = now;
-      context.progress(read + reader.done(), work.keys, "keys");
-    };
-    for (const auto& ledger : step.ledgers) {
-      ledger->ForEachWrite(table, [&](std::uint64_t key, const WriteState& state) {
-        written.insert(key);
-        if (!status.ok()) return;
-        go_on(reader.Add(
-            key, [&auditor, key, state](const Row& row) { auditor.CheckWrite(key, state, row); }));
-      });
-    }
-    for (const auto& ledger : step.ledgers) {
-      ledger->ForEachInsert(table, [&](std::uint64_t key, InsertState state) {
-        if (!status.ok()) return;
-        const bool updated = written.contains(key);
-        go_on(reader.Add(key, [&auditor, key, state, updated](const Row& row) {
-          auditor.CheckInsert(key, state, updated, row);
-        }));
-      });
-    }
-    if (status.ok()) status.Update(reader.Read());
-    read += reader.done();
-  }
-  if (!status.ok() && work.acknowledged > result->acknowledged()) {
-    result->set_unaudited(result->unaudited() + work.acknowledged - result->acknowledged());
-  }
-  return status;
+  return StepAudit(step, admin, list, context, result).Run();
 }
 
 }  // namespace cavalry::agent

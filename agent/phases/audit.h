@@ -2,6 +2,7 @@
 // what is lost, stale, unexpected or wrong (design.md section 6).
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "agent/load/ledger.h"
@@ -17,7 +18,8 @@ struct StepLedger {
   std::vector<std::unique_ptr<load::Ledger>> ledgers;  // one per worker; none null
 };
 
-// Reads over `admin`. On an error (a server that is gone) what was not read is counted unaudited.
+// Reads over `admin`; null: nothing can be read. On an error (a server that is gone) every
+// acknowledged key that was not read is counted as unaudited.
 Status AuditWrites(const StepLedger& step, drivers::Admin* admin, std::uint32_t list,
                    const PhaseContext& context, v1::AuditResult* result);
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "agent/plan.h"
+#include "agent/target_plan.h"
 #include "core/base/clock.h"
 #include "core/base/status.h"
 

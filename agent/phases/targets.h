@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "agent/plan.h"
+#include "agent/target_plan.h"
 #include "cavalry/v1/workload.pb.h"
 #include "core/base/status.h"
 #include "drivers/core/admin.h"

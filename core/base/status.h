@@ -81,6 +81,7 @@ Status ErrnoStatus(int error_number, std::string_view what);
 #define CAVALRY_CONCAT_INNER(a, b) a##b
 #define CAVALRY_CONCAT(a, b) CAVALRY_CONCAT_INNER(a, b)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses.
 // CAVALRY_ASSIGN_OR_RETURN(auto value, expression): assigns, or returns the status.
 #define CAVALRY_ASSIGN_OR_RETURN(target, expression) \
   CAVALRY_ASSIGN_OR_RETURN_INNER(CAVALRY_CONCAT(cavalry_result_, __LINE__), target, expression)
@@ -88,3 +89,4 @@ Status ErrnoStatus(int error_number, std::string_view what);
   auto result = (expression);                                      \
   if (!result.ok()) return result.status();                        \
   target = std::move(result).value()
+// NOLINTEND(bugprone-macro-parentheses)

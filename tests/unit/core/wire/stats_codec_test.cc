@@ -185,20 +185,18 @@ TEST(StatsCodecTest, RefusesFiguresThatDoNotAgree) {
 TEST(StatsCodecTest, DamagedMessagesNeverCrash) {
   const google::protobuf::LogSilencer silencer;  // it reports each text that is not UTF-8
   const std::string good = Message().SerializeAsString();
+  StatsTotals totals(2);
   std::mt19937 random(8);
-  for (int round = 0; round < 4'000; ++round) {
+  for (int round = 0; round < 10'000; ++round) {
     std::string bytes = good;
     for (unsigned n = 0; n <= random() % 4; ++n) {
       bytes[random() % bytes.size()] = static_cast<char>(random());
     }
     v1::Stats message;
     if (!message.ParseFromString(bytes)) continue;
-    const StatusOr<StatsTotals> totals = FromMessage(message, Names());
-    if (!totals.ok()) continue;
-    StatsTotals merged(2);
-    merged.Add(*totals);
-    const auto* response = merged.Response();
-    EXPECT_EQ(merged.iterations.ok, response == nullptr ? 0 : response->count());
+    if (!FromMessage(message, Names(), &totals).ok()) continue;
+    const stats::LatencyHistogram* response = totals.Response();
+    EXPECT_EQ(totals.iterations.ok, response == nullptr ? 0 : response->count());
   }
 }
 

@@ -61,8 +61,8 @@ class Membership {
   Membership(const AgentOptions& options, ControlClient* client)
       : client_(client),
         state_(MonotonicNow()),
-        phases_(options.workers),
-        load_({options.workers, options.loop, options.max_open_files}) {
+        load_({options.workers, options.loop, options.max_open_files}),
+        phases_(options.workers) {
     client_->Send(MakeHello(options));
   }
 
@@ -156,9 +156,9 @@ class Membership {
   ControlClient* client_;
   AgentState state_;
   Status refused_;
-  // Last, so that their threads end before anything they use.
-  PhaseRunner phases_;
+  // Last, so that their threads end before anything they use; an audit reads the load's ledger.
   AssignmentRunner load_;
+  PhaseRunner phases_;
 };
 
 void WaitBeforeRedial(Nanos delay, const std::atomic<bool>& quit) {

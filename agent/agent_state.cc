@@ -1,6 +1,14 @@
 #include "agent/agent_state.h"
 
+#include <algorithm>
+
 namespace cavalry::agent {
+namespace {
+
+// A load whose coordinator is gone must not go on for long, whatever a message says.
+constexpr std::uint64_t kLongestLease = 600 * kSecond;
+
+}  // namespace
 
 AgentState::Verdict AgentState::OnMessage(const v1::ToAgent& message, Nanos now) {
   last_heard_ = now;
@@ -19,7 +27,8 @@ AgentState::Verdict AgentState::Judge(const v1::ToAgent& message) {
       if (activity_ != Activity::kJoining) return Verdict::kOutOfPlace;
       run_id_ = message.run_id();
       if (message.welcome().lease_ns() > 0) {
-        lease_ = static_cast<Nanos>(message.welcome().lease_ns());
+        lease_ = static_cast<Nanos>(
+            std::min<std::uint64_t>(message.welcome().lease_ns(), kLongestLease));
       }
       activity_ = message.welcome().status().code() == 0 ? Activity::kIdle : Activity::kLeft;
       return Verdict::kAct;

@@ -12,6 +12,8 @@ namespace {
 
 // How often orders of the control thread are looked for while nothing else happens.
 constexpr Nanos kOrderPoll = 5 * kMillisecond;
+// A start instant further ahead than this is a mistake; sums with a load's times must not wrap.
+constexpr Nanos kLongestWait = 24 * 3600 * kSecond;
 // Log, control stream, loops, admin connections and the like.
 constexpr std::uint64_t kOtherOpenFiles = 64;
 
@@ -44,7 +46,10 @@ void AssignmentRunner::Start(v1::Assignment assignment, Send send) {
   });
 }
 
-void AssignmentRunner::StartAt(Nanos instant) { start_at_ = instant; }
+void AssignmentRunner::StartAt(Nanos instant) {
+  // 0 means that none came; any instant of the past means at once.
+  start_at_ = std::clamp<Nanos>(instant, 1, MonotonicNow() + kLongestWait);
+}
 
 void AssignmentRunner::Stop(run::StopKind kind) {
   const int wanted = kind == run::StopKind::kNow ? 2 : 1;
@@ -73,6 +78,12 @@ void AssignmentRunner::Run(const v1::Assignment& assignment, const Send& send) {
   send(std::move(message));
 }
 
+void AssignmentRunner::End(std::unique_ptr<run::LoadRun> load) {
+  // Its connections are closed before the coordinator hears of the end: DDL may come next.
+  load.reset();
+  running_ = false;
+}
+
 Status AssignmentRunner::CheckOpenFiles(const run::LoadPlan& plan) const {
   const std::uint64_t needed =
       std::uint64_t{plan.sessions} * plan.driver->files_per_session() + kOtherOpenFiles;
@@ -91,7 +102,7 @@ Status AssignmentRunner::RunLoad(const v1::Assignment& assignment, const Send& s
   CAVALRY_RETURN_IF_ERROR(CheckOpenFiles(plan));
   CAVALRY_RETURN_IF_ERROR(
       ResolveSecrets(assignment.workload(), plan.driver->kind(), &plan.settings));
-  CAVALRY_ASSIGN_OR_RETURN(const std::unique_ptr<run::LoadRun> load, run::LoadRun::Create(plan));
+  CAVALRY_ASSIGN_OR_RETURN(std::unique_ptr<run::LoadRun> load, run::LoadRun::Create(plan));
 
   ResultStreamer streamer(plan, std::min(plan.workers, plan.sessions), [&](v1::Interval interval) {
     v1::FromAgent message;
@@ -108,12 +119,10 @@ Status AssignmentRunner::RunLoad(const v1::Assignment& assignment, const Send& s
       body->set_connecting(armed->connecting);
       wire::ToMessage(armed->fatal, body->mutable_status());
       AddErrors(armed->errors, body);
-      if (!armed->fatal.ok()) {
-        running_ = false;
-        send(std::move(message));
-        return absl::OkStatus();
-      }
+      const bool ended = !armed->fatal.ok();
+      if (ended) End(std::move(load));
       send(std::move(message));
+      if (ended) return absl::OkStatus();
     } else if (auto* interval = std::get_if<run::IntervalEvent>(&event)) {
       streamer.OnInterval(*interval);
       load->Recycle(interval->worker, std::move(interval->recorder));
@@ -123,8 +132,7 @@ Status AssignmentRunner::RunLoad(const v1::Assignment& assignment, const Send& s
       for (run::WorkerResult& worker : finished->workers) {
         if (worker.ledger != nullptr) ledger_.ledgers.push_back(std::move(worker.ledger));
       }
-      // The next order may come as soon as the report is read.
-      running_ = false;
+      End(std::move(load));
       send(std::move(message));
       return absl::OkStatus();
     }

@@ -45,6 +45,8 @@ class AssignmentRunner {
   void Run(const v1::Assignment& assignment, const Send& send);
   Status RunLoad(const v1::Assignment& assignment, const Send& send);
   Status CheckOpenFiles(const run::LoadPlan& plan) const;
+  // Before the step's last message: whoever reads that may order the next thing at once.
+  void End(std::unique_ptr<run::LoadRun> load);
   // Hands a StartAt or Stop that came to the load run.
   void PassOrders(run::LoadRun* load);
 

@@ -7,7 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "agent/load/key_sequence.h"
 #include "agent/phases/targets.h"
+#include "agent/plan.h"
 #include "core/base/clock.h"
 
 namespace cavalry::agent {
@@ -121,7 +123,13 @@ Status FillTables(const PhaseContext& context, v1::PhaseDone* done) {
     if (spec == workload.tables().end()) {
       return InvalidArgument("fill: no table is named '{}'", share.table());
     }
+    if (share.first() > load::kMaxKey || share.count() > load::kMaxKey - share.first() + 1) {
+      return InvalidArgument("fill of {}: keys end at {}", share.table(), load::kMaxKey);
+    }
     CAVALRY_ASSIGN_OR_RETURN(TablePlan table, MakeTablePlan(*spec, workload.seed()));
+    if (table.schema->use_as_is || workload.reset() == v1::RESET_NEVER) {
+      return FailedPrecondition("fill: {} is used as it is, so it is not filled", share.table());
+    }
     CAVALRY_RETURN_IF_ERROR(TableFill(context, std::move(table), share).Run());
     done->set_rows(done->rows() + share.count());
   }

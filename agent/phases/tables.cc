@@ -4,6 +4,8 @@
 
 #include "agent/phases/preflight_connect.h"
 #include "agent/phases/targets.h"
+#include "agent/plan.h"
+#include "core/base/clock.h"
 #include "core/base/units.h"
 
 namespace cavalry::agent {
@@ -90,6 +92,9 @@ void Report(const Owner& owner, v1::PhaseDone* done) {
 }  // namespace
 
 Status ResetTables(const PhaseContext& context, v1::PhaseDone* done) {
+  if (context.order.workload().reset() == v1::RESET_NEVER) {
+    return FailedPrecondition("{}: with 'reset: never' no table is reset", context.order.target());
+  }
   CAVALRY_ASSIGN_OR_RETURN(Owner owner, LookAtTables(context));
   CAVALRY_RETURN_IF_ERROR(RefuseForeign(owner, "reset"));
   for (Table& table : owner.tables) {
@@ -98,12 +103,10 @@ Status ResetTables(const PhaseContext& context, v1::PhaseDone* done) {
     CAVALRY_RETURN_IF_ERROR(context.CheckStop());
     if (table.info.marked && table.info.same_schema) {
       CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Truncate(schema), owner.target));
-      // The mark must not say "filled" of an empty table, should the fill never come.
-      CAVALRY_RETURN_IF_ERROR(
-          Annotate(owner.admin->Mark(schema, drivers::TableMark::kEmpty), owner.target));
       table.info.rows = table.info.max_key = 0;
     } else {
-      const bool allow_unmarked = !table.info.marked;  // --allow-destroy named it: see RefuseForeign
+      const bool allow_unmarked =
+          !table.info.marked;  // --allow-destroy named it: see RefuseForeign
       CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Drop(schema, allow_unmarked), owner.target));
       table.info = {};
     }
@@ -130,17 +133,39 @@ Status PrepareTables(const PhaseContext& context, v1::PhaseDone* done) {
       CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Create(schema), owner.target));
       table.info.exists = table.info.marked = table.info.same_schema = true;
       table.info.filled = schema.rows == 0;
+    } else if (!table.info.same_schema) {
+      return FailedPrecondition(
+          "{}: {} is there with other columns or rules than the spec says; reset it first.",
+          owner.target, owner.FullName(table));
     }
   }
   Report(owner, done);
   return absl::OkStatus();
 }
 
+namespace {
+
+// Orders that name tables concern these only.
+bool Concerns(const v1::RunPhase& order, std::string_view table) {
+  return order.shares().empty() ||
+         std::any_of(order.shares().begin(), order.shares().end(),
+                     [&](const v1::KeyShare& share) { return share.table() == table; });
+}
+
+}  // namespace
+
 Status MarkTables(const PhaseContext& context, drivers::TableMark mark, v1::PhaseDone* done) {
   CAVALRY_ASSIGN_OR_RETURN(Owner owner, LookAtTables(context));
-  for (const Table& table : owner.tables) {
-    if (table.plan.schema->use_as_is || !table.info.marked) continue;
-    CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Mark(*table.plan.schema, mark), owner.target));
+  for (Table& table : owner.tables) {
+    drivers::TableSchema& schema = *table.plan.schema;
+    if (schema.use_as_is || !table.info.marked || !Concerns(context.order, schema.name)) continue;
+    if (!table.info.same_schema) {
+      if (mark == drivers::TableMark::kFilled) continue;
+      // Made for another spec and used with 'reset: never': from now on it is as no spec says.
+      schema.schema_hash = 0;
+    }
+    CAVALRY_RETURN_IF_ERROR(Annotate(owner.admin->Mark(schema, mark), owner.target));
+    table.info.filled = mark == drivers::TableMark::kFilled && table.info.rows == schema.rows;
   }
   Report(owner, done);
   return absl::OkStatus();
@@ -157,21 +182,23 @@ Status CleanUpTables(const PhaseContext& context, v1::PhaseDone* done) {
   return absl::OkStatus();
 }
 
+namespace {
+
+Nanos ConnectTimeout(const v1::Load& load) {
+  constexpr Nanos kDefault = 5 * kSecond;
+  constexpr std::uint64_t kMost = 10 * 60 * kSecond;
+  if (load.connect_timeout() == 0) return kDefault;
+  return static_cast<Nanos>(std::min(load.connect_timeout(), kMost));
+}
+
+}  // namespace
+
 Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
   const v1::RunPhase& order = context.order;
   const v1::Workload& workload = order.workload();
   CAVALRY_ASSIGN_OR_RETURN(TargetPlan target, MakeTargetPlan(workload, order.target()));
   CAVALRY_ASSIGN_OR_RETURN(const OperationSet set, MakeOperationSet(workload));
-  for (const drivers::OperationPlan& operation : set.operations) {
-    const auto& can = target.driver->operations();
-    if (std::find(can.begin(), can.end(), operation.kind) == can.end()) {
-      return InvalidArgument("{}: the {} driver cannot {} (operation '{}')", target.name,
-                             target.driver->kind(), drivers::OperationKindName(operation.kind),
-                             operation.name);
-    }
-  }
-  CAVALRY_RETURN_IF_ERROR(
-      Annotate(target.driver->Check(target.settings, set.operations), target.name));
+  CAVALRY_RETURN_IF_ERROR(CheckOperations(target, set.operations));
   for (const std::string& warning : target.driver->Warnings(target.settings, set.operations)) {
     done->add_warnings(fmt::format("{}: {}", target.name, warning));
   }
@@ -179,8 +206,7 @@ Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
   CAVALRY_RETURN_IF_ERROR(
       Annotate(ResolveSecrets(workload, target.driver->kind(), &target.settings), target.name));
   if (!target.driver->owns_tables()) {
-    CAVALRY_RETURN_IF_ERROR(TryEndpoints(target, set.operations,
-                                         static_cast<Nanos>(workload.load().connect_timeout())));
+    CAVALRY_RETURN_IF_ERROR(TryEndpoints(target, set.operations, ConnectTimeout(workload.load())));
   }
   // A target without tables of its own is described by its owner, which is the same server.
   CAVALRY_ASSIGN_OR_RETURN(const std::unique_ptr<drivers::Admin> admin,
@@ -192,7 +218,8 @@ Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
     variable->set_value(value);
   }
   if (!target.driver->owns_tables()) return absl::OkStatus();
-  CAVALRY_ASSIGN_OR_RETURN(const auto limits, admin->Limits(workload.load().sessions()));
+  CAVALRY_ASSIGN_OR_RETURN(const auto limits,
+                           admin->Limits(workload.load().sessions(), set.operations.size()));
   for (const std::string& limit : limits) {
     done->add_warnings(fmt::format("{}: {}", target.name, limit));
   }

@@ -1,6 +1,7 @@
 #include "agent/report/result_streamer.h"
 
 #include <algorithm>
+#include <set>
 
 #include "agent/report/self_monitor.h"
 #include "core/base/check.h"
@@ -52,9 +53,12 @@ namespace {
 
 void AddNextNumbers(const run::LoadPlan& plan, std::uint64_t numbers, v1::StepReport* report) {
   std::uint64_t update_slots = 0;
+  std::set<std::uint32_t> told;
   for (const load::OperationRecipe& recipe : plan.recipes) {
     if (recipe.plan->kind == drivers::OperationKind::kUpdate) update_slots = recipe.update_slots;
     if (recipe.plan->kind != drivers::OperationKind::kInsert) continue;
+    // All inserts into one table draw from one sequence.
+    if (!told.insert(recipe.table).second) continue;
     v1::TableKey* next = report->add_next_keys();
     next->set_table(recipe.plan->table->name);
     next->set_key(recipe.insert_first + numbers * recipe.insert_slots);

@@ -1,5 +1,5 @@
-// A step's load for one agent in plain types: what LoadRun runs. Immutable during the step; owned by
-// the assignment runner, which outlives the run.
+// A step's load for one agent in plain types: what LoadRun runs. Immutable during the step; owned
+// by the assignment runner, which outlives the run.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@ enum class LoopKind : std::uint8_t { kAuto, kIoUring, kEpoll };
 
 struct LoadPlan {
   const drivers::Driver* driver = nullptr;
-  Settings settings;                                    // secrets resolved
+  Settings settings;  // secrets resolved
   std::vector<std::unique_ptr<drivers::TableSchema>> tables;
-  std::vector<drivers::OperationPlan> operations;       // of the spec, in order
-  std::vector<load::OperationRecipe> recipes;           // one per operation
+  std::vector<drivers::OperationPlan> operations;  // of the spec, in order
+  std::vector<load::OperationRecipe> recipes;      // one per operation
   load::ScriptPlan script;
-  std::uint32_t sessions = 0;                           // of this agent
-  std::uint32_t first_session = 0;                      // number of its first among all
+  std::uint32_t sessions = 0;       // of this agent
+  std::uint32_t first_session = 0;  // number of its first among all
   std::uint32_t total_sessions = 1;
   load::NumberPlan numbers;
   std::uint64_t next_version = 1;
   Nanos warmup = 0;
-  std::optional<Nanos> duration;                        // of measure
+  std::optional<Nanos> duration;  // of measure
   Nanos operation_timeout = 10 * kSecond;
   Nanos connect_timeout = 5 * kSecond;
   Nanos drain_timeout = 5 * kSecond;
   std::uint32_t pipeline = 1;
-  double connect_rate = 2000;                           // begun per second, this agent
+  double connect_rate = 2000;  // begun per second, this agent
   std::uint32_t workers = 1;
   LoopKind loop = LoopKind::kAuto;
   bool keep_ledger = false;

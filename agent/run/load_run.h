@@ -1,6 +1,6 @@
 // One step's load on this agent: worker threads, their sessions and recorders. Driven by one thread
-// (the assignment runner's): Create, then Next for events until Finished; StartAt and Stop at any time
-// between. Workers talk to it through a mailbox only. Destroying it stops at once and joins.
+// (the assignment runner's): Create, then Next for events until Finished; StartAt and Stop at any
+// time between. Workers talk to it through a mailbox only. Destroying it stops at once and joins.
 #pragma once
 
 #include <cstdint>
@@ -39,25 +39,25 @@ struct WorkerResult {
   // Counted apart from the intervals, over measure: a check that nothing was lost between.
   std::vector<stats::OperationCounters> operations;
   stats::IterationCounters iterations;
-  Nanos last_end = 0;              // monotonic; end of the last measured operation, 0 none
-  Nanos stopped_issuing = 0;       // monotonic
+  Nanos last_end = 0;         // monotonic; end of the last measured operation, 0 none
+  Nanos stopped_issuing = 0;  // monotonic
   Nanos cpu_user = 0, cpu_system = 0, run_queue_wait = 0;  // over measure, drain included
-  Nanos wall = 0;                  // of the same
+  Nanos wall = 0;                                          // of the same
   std::uint64_t loop_turns = 0;
   std::uint64_t sessions_never_connected = 0;
   stats::LatencyHistogram loop_lag;  // lateness of timers
-  std::string loop;                // "io_uring" or "epoll"
-  std::uint64_t largest_number = 0;     // largest iteration number begun
+  std::string loop;                  // "io_uring" or "epoll"
+  std::uint64_t largest_number = 0;  // largest iteration number begun
   bool began_any = false;
-  std::unique_ptr<load::Ledger> ledger; // null unless asked for
+  std::unique_ptr<load::Ledger> ledger;  // null unless asked for
   Status fatal;
 };
 
 // All workers have drained. Every interval of a worker was delivered before.
 struct FinishedEvent {
   std::vector<WorkerResult> workers;
-  Nanos measure_start = 0;         // monotonic; when measure began on this agent; 0: never
-  Nanos start_late = 0;            // begin of issuing after the asked instant
+  Nanos measure_start = 0;  // monotonic; when measure began on this agent; 0: never
+  Nanos start_late = 0;     // begin of issuing after the asked instant
 };
 
 using LoadEvent = std::variant<std::monostate, ArmedEvent, IntervalEvent, FinishedEvent>;
@@ -66,8 +66,8 @@ enum class StopKind : std::uint8_t { kDrain, kNow };
 
 class LoadRun {
  public:
-  // Makes loops, workers and clients, and begins connecting. `plan` must outlive it. Fails when a loop
-  // cannot be made (forced io_uring that the kernel refuses) or names cannot be resolved.
+  // Makes loops, workers and clients, and begins connecting. `plan` must outlive it. Fails when a
+  // loop cannot be made (forced io_uring that the kernel refuses) or names cannot be resolved.
   static StatusOr<std::unique_ptr<LoadRun>> Create(const LoadPlan& plan);
   ~LoadRun();
 

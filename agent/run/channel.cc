@@ -1,0 +1,219 @@
+#include "agent/run/channel.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "agent/run/session.h"
+#include "agent/run/worker_context.h"
+#include "core/base/check.h"
+
+namespace cavalry::run {
+namespace {
+
+// A longer request may have to wait for space in the socket, so it is always confirmed.
+constexpr std::size_t kSilentBytes = 4096;
+// A Unix listener whose queue is full is asked again after 1, 2, 4, … ms.
+constexpr Nanos kShortestBacklogWait = kMillisecond;
+constexpr Nanos kLongestBacklogWait = 50 * kMillisecond;
+
+}  // namespace
+
+Channel::Channel(WorkerContext* context, Session* session, const drivers::CodecFactory& factory,
+                 std::size_t endpoint, std::uint32_t tickets)
+    : Connection(context, session), factory_(factory), endpoint_(endpoint), in_flight_(tickets) {}
+
+void Channel::Open() {
+  codec_ = factory_.NewCodec(endpoint_);
+  backlog_wait_ = 0;
+  handed_over_ = 0;
+  sending_ = false;
+  given_up_ = false;
+  Connect();
+}
+
+void Channel::Connect() {
+  int error = 0;
+  const EndpointAddress& address = context().shared.addresses[endpoint_];
+  UniqueFd fd = BeginConnect(address, attempts(), &error);
+  if (error == 0) {
+    OnConnected(std::move(fd));
+  } else if (error == EINPROGRESS) {
+    connecting_ = std::move(fd);
+    socket_ = Socket::kConnecting;
+    watch_ = context().loop->AddWatch(this);
+    context().loop->ArmWatch(watch_, connecting_.get(), POLLOUT, true);
+  } else if (error == EAGAIN && address.is_unix) {
+    backlog_wait_ = std::clamp(backlog_wait_ * 2, kShortestBacklogWait, kLongestBacklogWait);
+    SetConnectTimer(MonotonicNow() + backlog_wait_);
+  } else {
+    FailAttempt(error);
+  }
+}
+
+void Channel::OnConnectTimer(Nanos) {
+  // Only when a Unix listener's queue was full; else the attempt has its deadline only.
+  if (socket_ == Socket::kNone) Connect();
+}
+
+void Channel::OnEvents(short) {
+  context().loop->RemoveWatch(watch_);
+  UniqueFd socket = std::move(connecting_);
+  socket_ = Socket::kNone;
+  const int error = ConnectError(socket.get());
+  if (error == 0) {
+    OnConnected(std::move(socket));
+  } else {
+    FailAttempt(error);
+  }
+}
+
+void Channel::OnConnected(UniqueFd socket) {
+  stream_ = context().loop->OpenStream(std::move(socket), this);
+  socket_ = Socket::kOpen;
+  SetConnectTimer(kNever);
+  const drivers::ConnectionState state = codec_->Start(out_);
+  if (state == drivers::ConnectionState::kFailed) {
+    FailAttempt(codec_->error());
+    return;
+  }
+  Flush();
+  if (state == drivers::ConnectionState::kReady) BecomeReady();
+}
+
+void Channel::Drop() {
+  if (socket_ == Socket::kConnecting) {
+    context().loop->RemoveWatch(watch_);
+    connecting_.Reset();
+  } else if (socket_ == Socket::kOpen) {
+    context().loop->CloseStream(stream_);
+  }
+  socket_ = Socket::kNone;
+  out_.Clear();
+  sending_ = false;
+}
+
+void Channel::Execute(SessionSlot* slot) {
+  slot->Begin();
+  slot->set_position(handed_over_ + out_.size());
+  if (!codec_->Encode(slot->operation(), slot->ticket(), out_)) [[unlikely]] {
+    slot->Complete(codec_->error(), MonotonicNow());
+    return;
+  }
+  in_flight_[slot->ticket()] = slot;
+  ++in_flight_count_;
+  if (!set()) context().wheel.Set(this, slot->start() + context().plan.operation_timeout);
+  if (!unflushed_) {
+    unflushed_ = true;
+    context().unflushed.push_back(this);
+  }
+}
+
+void Channel::Flush() {
+  unflushed_ = false;
+  if (sending_ || out_.empty() || socket_ != Socket::kOpen) return;
+  handed_over_ += out_.size();
+  const bool alone = ready() && in_flight_.size() == 1 && out_.size() <= kSilentBytes;
+  sending_ = !context().loop->Send(stream_, out_, alone ? SendMode::kSilent : SendMode::kConfirmed);
+}
+
+void Channel::OnSent() {
+  sending_ = false;
+  Flush();
+}
+
+void Channel::OnReceived(std::string_view bytes) {
+  unflushed_ = true;  // what is encoded meanwhile goes out at the end
+  const drivers::ConnectionState state = codec_->Feed(bytes, out_, *this);
+  if (this->state() == State::kConnecting) {
+    if (state == drivers::ConnectionState::kFailed) {
+      FailAttempt(codec_->error());
+      return;
+    }
+    if (state == drivers::ConnectionState::kReady) BecomeReady();
+  } else if (state == drivers::ConnectionState::kFailed) [[unlikely]] {
+    EndInFlight(codec_->error(), handed_over_);
+    Lose();
+  } else if (given_up_) [[unlikely]] {
+    EndInFlight(ErrnoResult(ECONNABORTED, Outcome::kBroken), handed_over_);
+    Lose();
+  }
+  context().ResumeReady();
+  Flush();
+}
+
+void Channel::OnDone(drivers::Ticket ticket, const drivers::OpResult& result) {
+  const Nanos end = MonotonicNow();
+  CAVALRY_CHECK(ticket < in_flight_.size());
+  SessionSlot* const slot = std::exchange(in_flight_[ticket], nullptr);
+  CAVALRY_CHECK(slot != nullptr);
+  --in_flight_count_;
+  if (result.severity != Severity::kNormal) [[unlikely]] {
+    given_up_ = true;
+  } else {
+    NoteProgress();
+  }
+  slot->Complete(result, end);
+}
+
+void Channel::OnLost(int error, std::size_t unsent) {
+  if (state() == State::kConnecting) {
+    // Connected, and lost before it was ready.
+    FailAttempt(ErrnoResult(error, Outcome::kBroken));
+    return;
+  }
+  EndInFlight(ErrnoResult(error, Outcome::kBroken), handed_over_ - unsent);
+  Lose();
+  context().ResumeReady();
+}
+
+void Channel::EndInFlight(const drivers::OpResult& result, std::uint64_t written) {
+  drivers::OpResult unsent = result;
+  unsent.outcome = Outcome::kNotSent;
+  unsent.outcome_unknown = false;
+  for (SessionSlot*& entry : in_flight_) {
+    if (entry == nullptr) continue;
+    SessionSlot* const slot = std::exchange(entry, nullptr);
+    slot->Complete(slot->position() >= written ? unsent : result, MonotonicNow());
+  }
+  in_flight_count_ = 0;
+}
+
+void Channel::OnReadyTimer(Nanos now) {
+  // Set by the first of the operations since, not by each: look who is due.
+  const Nanos timeout = context().plan.operation_timeout;
+  Nanos next = kNever;
+  bool expired = false;
+  for (const SessionSlot* slot : in_flight_) {
+    if (slot == nullptr) continue;
+    const Nanos deadline = slot->start() + timeout;
+    if (deadline <= now) {
+      expired = true;
+    } else {
+      next = std::min(next, deadline);
+    }
+  }
+  if (!expired) {
+    if (next != kNever) context().wheel.Set(this, next);
+    return;
+  }
+  drivers::OpResult result;
+  result.outcome = Outcome::kTimeout;
+  result.severity = Severity::kReconnect;
+  result.code = "timeout";
+  result.text = "no answer within operation_timeout";
+  for (SessionSlot*& entry : in_flight_) {
+    if (entry == nullptr || entry->start() + timeout > now) continue;
+    SessionSlot* const slot = std::exchange(entry, nullptr);
+    result.outcome_unknown = slot->position() < handed_over_;
+    slot->Complete(result, MonotonicNow());
+  }
+  drivers::OpResult neighbour = ErrnoResult(ECONNABORTED, Outcome::kBroken);
+  neighbour.text = "given up with its connection after another operation's time-out";
+  EndInFlight(neighbour, handed_over_);
+  Lose();
+}
+
+}  // namespace cavalry::run

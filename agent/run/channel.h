@@ -1,0 +1,72 @@
+// A connection of the codec model: a socket, a codec and its tickets in flight. The requests of one
+// turn of the loop go out in one send. When an operation's deadline passes the connection is given
+// up, since its answer could still come: that operation is a time-out, the others in flight are
+// broken.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "agent/run/connection.h"
+#include "agent/run/loop.h"
+#include "core/base/unique_fd.h"
+#include "drivers/core/byte_buffer.h"
+#include "drivers/core/codec.h"
+
+namespace cavalry::run {
+
+class Channel final : public Connection,
+                      private StreamHandler,
+                      private WatchHandler,
+                      private drivers::CompletionSink {
+ public:
+  // `tickets`: slots that use it, at most one operation each.
+  Channel(WorkerContext* context, Session* session, const drivers::CodecFactory& factory,
+          std::size_t endpoint, std::uint32_t tickets);
+
+  void Execute(SessionSlot* slot) override;
+  void Flush() override;
+
+ private:
+  enum class Socket : std::uint8_t { kNone, kConnecting, kOpen };
+
+  // Connection
+  void Open() override;
+  void Drop() override;
+  void OnConnectTimer(Nanos now) override;
+  void OnReadyTimer(Nanos now) override;
+  // WatchHandler: the socket is connected, or is not.
+  void OnEvents(short events) override;
+  // StreamHandler
+  void OnReceived(std::string_view bytes) override;
+  void OnSent() override;
+  void OnLost(int error, std::size_t unsent) override;
+  // CompletionSink
+  void OnDone(drivers::Ticket ticket, const drivers::OpResult& result) override;
+
+  void Connect();
+  void OnConnected(UniqueFd socket);
+  // All operations in flight end: not_sent those of which no byte can have left, the others as
+  // `result` says.
+  void EndInFlight(const drivers::OpResult& result, std::uint64_t written);
+
+  const drivers::CodecFactory& factory_;
+  const std::size_t endpoint_;
+  std::unique_ptr<drivers::Codec> codec_;
+  Socket socket_ = Socket::kNone;
+  UniqueFd connecting_;
+  Loop::WatchId watch_ = 0;
+  Loop::StreamId stream_ = 0;
+  Nanos backlog_wait_ = 0;
+  drivers::ByteBuffer out_;        // encoded in this turn
+  bool sending_ = false;           // a send is to be confirmed
+  bool unflushed_ = false;         // is in the worker's list
+  bool given_up_ = false;          // an answer asked for another connection
+  std::uint64_t handed_over_ = 0;  // bytes given to the loop
+  std::uint32_t in_flight_count_ = 0;
+  std::vector<SessionSlot*> in_flight_;  // by ticket; null: free
+};
+
+}  // namespace cavalry::run

@@ -1,0 +1,146 @@
+#include "agent/run/connection.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "agent/run/session.h"
+#include "agent/run/worker_context.h"
+
+namespace cavalry::run {
+
+std::string_view ErrnoCode(int error) {
+  if (error == 0) return "closed_by_peer";
+  // No free port for this destination: the generator's limit, not the server's.
+  if (error == EADDRNOTAVAIL) return "local_port_exhausted";
+  const char* const name = strerrorname_np(error);
+  return name != nullptr ? name : "unknown_errno";
+}
+
+drivers::OpResult ErrnoResult(int error, Outcome outcome) {
+  drivers::OpResult result;
+  result.outcome = outcome;
+  result.severity = Severity::kReconnect;
+  result.outcome_unknown = outcome == Outcome::kBroken;
+  result.code = ErrnoCode(error);
+  const char* const text = error == 0 ? nullptr : strerrordesc_np(error);
+  result.text = error == 0               ? "the peer closed the connection"
+                : error == EADDRNOTAVAIL ? "no free local port for this destination: use Unix "
+                                           "sockets, or keep connections"
+                : text != nullptr        ? text
+                                         : "";
+  return result;
+}
+
+Connection::Connection(WorkerContext* context, Session* session)
+    : context_(context), session_(session) {}
+
+void Connection::Start() {
+  state_ = State::kQueued;
+  context_->pacer.Queue(this, context_->now);
+}
+
+void Connection::BeginAttempt(Nanos now) {
+  if (state_ != State::kQueued) return;
+  state_ = State::kConnecting;
+  attempt_began_ = now;
+  SetConnectTimer(INT64_MAX);
+  Open();
+  ++attempts_;
+}
+
+void Connection::SetConnectTimer(Nanos at) {
+  context_->wheel.Set(this, std::min(at, attempt_began_ + context_->plan.connect_timeout));
+}
+
+void Connection::BecomeReady() {
+  state_ = State::kReady;
+  Cancel();
+  context_->now = MonotonicNow();
+  stats::IntervalRecorder& interval = context_->connect_interval();
+  interval.RecordConnect(context_->now - attempt_began_);
+  if (was_ready_) ++interval.reconnects;
+  was_ready_ = true;
+  failed_attempts_ = 0;
+  session_->OnConnectionReady();
+}
+
+void Connection::FailAttempt(int error) {
+  FailAttempt(ErrnoResult(error, error == 0 ? Outcome::kBroken : Outcome::kNotSent));
+}
+
+void Connection::FailAttempt(const drivers::OpResult& result) {
+  ++failed_attempts_;
+  context_->connect_interval().connect_errors.Count(result.code, result.outcome, result.text);
+  if (result.severity == Severity::kFatal) {
+    context_->SetFatal(fmt::format("connect: {} {}", result.code, result.text));
+  }
+  session_->OnAttemptFailed(result);
+  Drop();
+  BackOff();
+}
+
+void Connection::Lose() {
+  Drop();
+  BackOff();
+  session_->OnConnectionLost();
+}
+
+void Connection::BackOff() {
+  state_ = State::kBackingOff;
+  context_->now = MonotonicNow();
+  // Between once and twice the step, so that sessions lost together don't come back together.
+  const double delay = static_cast<double>(back_off_) * (1 + context_->jitter.Unit());
+  const double longest = static_cast<double>(kLongestBackOff) * (1 - context_->jitter.Unit() / 2);
+  const auto wait = static_cast<Nanos>(std::min(delay, longest));
+  back_off_ = std::min(back_off_ * 2, kLongestBackOff);
+  context_->wheel.Set(this, context_->now + wait);
+}
+
+void Connection::OnTimer(Nanos now) {
+  switch (state_) {
+    case State::kConnecting:
+      if (now < attempt_began_ + context_->plan.connect_timeout) {
+        OnConnectTimer(now);
+      } else {
+        drivers::OpResult result;
+        result.outcome = Outcome::kTimeout;
+        result.severity = Severity::kReconnect;
+        result.code = "connect_timeout";
+        result.text = "not connected within connect_timeout";
+        FailAttempt(result);
+      }
+      break;
+    case State::kReady:
+      OnReadyTimer(now);
+      break;
+    case State::kBackingOff:
+      Start();
+      break;
+    case State::kClosing:
+      Drop();
+      SetClosed();
+      break;
+    case State::kNew:
+    case State::kQueued:
+    case State::kClosed:
+      break;
+  }
+}
+
+void Connection::Close(bool farewell) {
+  if (state_ == State::kClosing || state_ == State::kClosed) return;
+  if (state_ == State::kQueued) context_->pacer.Remove(this);
+  const bool was_ready = state_ == State::kReady;
+  Cancel();
+  if (farewell && was_ready) {
+    state_ = State::kClosing;
+    if (BeginFarewell()) return;
+  }
+  Drop();
+  SetClosed();
+}
+
+}  // namespace cavalry::run

@@ -1,0 +1,183 @@
+#include "agent/run/load_run.h"
+
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "agent/run/mailbox.h"
+#include "agent/run/shared_run.h"
+#include "agent/run/worker.h"
+
+namespace cavalry::run {
+namespace {
+
+// How long making the loops may take.
+constexpr Nanos kReadyBound = 30 * kSecond;
+
+// The client factory and what it needs: addresses of its endpoints.
+Status MakeClients(const LoadPlan& plan, SharedRun* shared) {
+  drivers::ClientConfig config;
+  config.settings = &plan.settings;
+  config.operations = &plan.operations;
+  config.connect_timeout = plan.connect_timeout;
+  config.operation_timeout = plan.operation_timeout;
+  CAVALRY_ASSIGN_OR_RETURN(shared->clients, plan.driver->NewClientFactory(config));
+  if (const auto* codecs = std::get_if<std::unique_ptr<drivers::CodecFactory>>(&shared->clients)) {
+    for (const drivers::Endpoint& endpoint : (*codecs)->endpoints()) {
+      CAVALRY_ASSIGN_OR_RETURN(EndpointAddress address, ResolveEndpoint(endpoint));
+      shared->addresses.push_back(std::move(address));
+    }
+    return absl::OkStatus();
+  }
+  if (std::holds_alternative<std::unique_ptr<drivers::BlockingFactory>>(shared->clients)) {
+    return FailedPrecondition("{}: blocking clients are not built in yet", plan.driver->kind());
+  }
+  if (plan.pipeline > 1) {
+    return InvalidArgument(
+        "{}: cannot have several operations in flight on a session: pipeline "
+        "must be 1",
+        plan.driver->kind());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct LoadRun::Impl {
+  Impl(const LoadPlan& plan, std::uint32_t worker_count) : shared(plan, worker_count) {}
+  ~Impl();
+
+  Status Start();
+  // What the event loop of the caller is told of a mail; nothing when it is not complete yet.
+  std::optional<LoadEvent> Take(Mail mail);
+  std::optional<LoadEvent> TakeArmed(ArmedMail mail);
+  std::optional<LoadEvent> TakeFinished(FinishedMail mail);
+
+  SharedRun shared;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::thread> threads;
+  std::deque<Mail> early;  // came while the loops were being made
+  Nanos asked_start = 0;
+  std::uint32_t armed_workers = 0;
+  bool armed = false;
+  ArmedEvent armed_event;
+  std::vector<FinishedMail> finished;
+};
+
+LoadRun::Impl::~Impl() {
+  shared.RaiseStop(StopLevel::kQuit);
+  for (std::thread& thread : threads) thread.join();
+}
+
+Status LoadRun::Impl::Start() {
+  const LoadPlan& plan = shared.plan;
+  for (std::uint32_t i = 0; i < shared.workers; ++i) {
+    shared.wake_fds.emplace_back(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (!shared.wake_fds.back().valid()) return ErrnoStatus(errno, "make a worker");
+  }
+  std::uint32_t next = plan.first_session;
+  for (std::uint32_t i = 0; i < shared.workers; ++i) {
+    // The first ones take what is over.
+    const std::uint32_t share =
+        plan.sessions / shared.workers + (i < plan.sessions % shared.workers ? 1 : 0);
+    workers.push_back(std::make_unique<Worker>(&shared, i, next, share));
+    next += share;
+  }
+  for (const auto& worker : workers) threads.emplace_back([&worker] { worker->Run(); });
+
+  Status status;
+  const Nanos deadline = MonotonicNow() + kReadyBound;
+  for (std::uint32_t ready = 0; ready < shared.workers;) {
+    std::optional<Mail> mail = shared.mailbox.Take(deadline);
+    if (!mail) return DeadlineExceeded("a worker thread did not start");
+    if (const auto* made = std::get_if<ReadyMail>(&*mail)) {
+      ++ready;
+      if (status.ok()) status = made->status;
+    } else {
+      early.push_back(*std::move(mail));
+    }
+  }
+  return status;
+}
+
+std::optional<LoadEvent> LoadRun::Impl::Take(Mail mail) {
+  if (auto* interval = std::get_if<IntervalEvent>(&mail)) return std::move(*interval);
+  if (auto* one = std::get_if<ArmedMail>(&mail)) return TakeArmed(std::move(*one));
+  if (auto* one = std::get_if<FinishedMail>(&mail)) return TakeFinished(std::move(*one));
+  return std::nullopt;
+}
+
+std::optional<LoadEvent> LoadRun::Impl::TakeArmed(ArmedMail mail) {
+  armed_event.connected += mail.connected;
+  armed_event.connecting += mail.connecting;
+  armed_event.errors.Add(mail.errors);
+  if (armed_event.fatal.ok()) armed_event.fatal = mail.fatal;
+  ++armed_workers;
+  if (armed || (armed_workers < shared.workers && armed_event.fatal.ok())) return std::nullopt;
+  armed = true;
+  return std::move(armed_event);
+}
+
+std::optional<LoadEvent> LoadRun::Impl::TakeFinished(FinishedMail mail) {
+  finished.push_back(std::move(mail));
+  if (finished.size() < shared.workers) return std::nullopt;
+  std::sort(finished.begin(), finished.end(),
+            [](const FinishedMail& a, const FinishedMail& b) { return a.worker < b.worker; });
+  FinishedEvent event;
+  for (FinishedMail& one : finished) {
+    if (one.measured) event.measure_start = shared.start_at.load() + shared.plan.warmup;
+    if (one.started != 0) {
+      event.start_late = std::max(event.start_late, one.started - asked_start);
+    }
+    event.workers.push_back(std::move(one.result));
+  }
+  return event;
+}
+
+StatusOr<std::unique_ptr<LoadRun>> LoadRun::Create(const LoadPlan& plan) {
+  const std::uint32_t workers = std::max(1U, std::min(plan.workers, plan.sessions));
+  auto impl = std::make_unique<Impl>(plan, workers);
+  CAVALRY_RETURN_IF_ERROR(MakeClients(plan, &impl->shared));
+  CAVALRY_RETURN_IF_ERROR(impl->Start());
+  return std::unique_ptr<LoadRun>(new LoadRun(std::move(impl)));
+}
+
+LoadRun::LoadRun(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+LoadRun::~LoadRun() = default;
+
+LoadEvent LoadRun::Next(Nanos deadline) {
+  for (;;) {
+    std::optional<Mail> mail;
+    if (!impl_->early.empty()) {
+      mail = std::move(impl_->early.front());
+      impl_->early.pop_front();
+    } else {
+      mail = impl_->shared.mailbox.Take(deadline);
+      if (!mail) return std::monostate{};
+    }
+    if (std::optional<LoadEvent> event = impl_->Take(*std::move(mail))) return *std::move(event);
+  }
+}
+
+void LoadRun::StartAt(Nanos instant) {
+  impl_->asked_start = instant;
+  // All workers count their seconds from one instant.
+  impl_->shared.start_at.store(std::max(instant, MonotonicNow()));
+  impl_->shared.WakeAll();
+}
+
+void LoadRun::Stop(StopKind kind) {
+  impl_->shared.RaiseStop(kind == StopKind::kDrain ? StopLevel::kDrain : StopLevel::kNow);
+}
+
+void LoadRun::Recycle(std::uint32_t, std::unique_ptr<stats::IntervalRecorder> recorder) {
+  impl_->shared.mailbox.ReturnRecorder(std::move(recorder));
+}
+
+}  // namespace cavalry::run

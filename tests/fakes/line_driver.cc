@@ -1,0 +1,263 @@
+#include "tests/fakes/line_driver.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "core/base/unique_fd.h"
+
+namespace cavalry::fakes {
+namespace {
+
+using drivers::ByteBuffer;
+using drivers::CompletionSink;
+using drivers::ConnectionState;
+using drivers::Operation;
+using drivers::OpResult;
+using drivers::Ticket;
+
+void AppendRequest(const Operation& operation, ByteBuffer& out) {
+  static constexpr char kLetters[] = {'R', 'I', 'U', 'D'};
+  out.Append(kLetters[static_cast<std::size_t>(operation.plan->kind)]);
+  out.Append(' ');
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof digits,
+                                 static_cast<std::uint64_t>(operation.key.integer))
+                       .ptr;
+  out.Append(std::string_view(digits, static_cast<std::size_t>(end - digits)));
+  out.Append('\n');
+}
+
+// `line` without its end; the result's views point into it.
+OpResult ParseAnswer(std::string_view line) {
+  OpResult result;
+  result.bytes = line.size() + 1;
+  if (line.starts_with("OK")) {
+    result.rows = 1;
+    return result;
+  }
+  if (line == "MISS") {
+    result.outcome = Outcome::kMiss;
+    return result;
+  }
+  result.outcome = Outcome::kRejected;
+  result.severity = line.starts_with("FATAL") ? Severity::kFatal
+                    : line.starts_with("BYE") ? Severity::kReconnect
+                                              : Severity::kNormal;
+  const std::size_t code = line.find(' ');
+  if (code == std::string_view::npos) return result;
+  const std::size_t text = line.find(' ', code + 1);
+  result.code = line.substr(code + 1, text == std::string_view::npos ? text : text - code - 1);
+  if (text != std::string_view::npos) result.text = line.substr(text + 1);
+  return result;
+}
+
+class LineCodec final : public drivers::Codec {
+ public:
+  explicit LineCodec(const LineDriverOptions& options) : options_(options) { waiting_.reserve(64); }
+
+  ConnectionState Start(ByteBuffer& out) override {
+    if (!options_.greet) return state_ = ConnectionState::kReady;
+    out.Append("HELLO\n");
+    return state_;
+  }
+
+  bool Encode(const Operation& operation, Ticket ticket, ByteBuffer& out) override {
+    if (options_.unsendable_key != 0 &&
+        static_cast<std::uint64_t>(operation.key.integer) == options_.unsendable_key) {
+      error_ = OpResult{};
+      error_.outcome = Outcome::kRejected;
+      error_.code = "unsendable";
+      return false;
+    }
+    AppendRequest(operation, out);
+    waiting_.push_back(ticket);
+    return true;
+  }
+
+  ConnectionState Feed(std::string_view bytes, ByteBuffer&, CompletionSink& sink) override {
+    received_.Append(bytes);
+    for (;;) {
+      const std::string_view all = received_.view();
+      const std::size_t end = all.find('\n');
+      if (end == std::string_view::npos) return state_;
+      const std::string_view line = all.substr(0, end);
+      if (state_ == ConnectionState::kHandshake) {
+        state_ = line == "WELCOME" ? ConnectionState::kReady : ConnectionState::kFailed;
+        if (state_ == ConnectionState::kFailed) error_ = ParseAnswer(line);
+      } else if (first_ == waiting_.size()) {
+        state_ = ConnectionState::kFailed;
+        error_ = OpResult{};
+        error_.outcome = Outcome::kBroken;
+        error_.code = "unasked";
+      } else {
+        const Ticket ticket = waiting_[first_++];
+        if (first_ == waiting_.size()) {
+          waiting_.clear();
+          first_ = 0;
+        }
+        sink.OnDone(ticket, ParseAnswer(line));
+      }
+      if (state_ == ConnectionState::kFailed) return state_;
+      received_.Consume(end + 1);
+    }
+  }
+
+  const OpResult& error() const override { return error_; }
+
+ private:
+  const LineDriverOptions& options_;
+  ConnectionState state_ = ConnectionState::kHandshake;
+  ByteBuffer received_;
+  std::vector<Ticket> waiting_;
+  std::size_t first_ = 0;
+  OpResult error_;
+};
+
+class LineCodecFactory final : public drivers::CodecFactory {
+ public:
+  explicit LineCodecFactory(const LineDriverOptions& options) : options_(options) {}
+  const std::vector<drivers::Endpoint>& endpoints() const override { return options_.endpoints; }
+  std::size_t Route(const Operation& operation) const override {
+    return operation.plan->kind == drivers::OperationKind::kRead ? 0
+                                                                 : options_.endpoints.size() - 1;
+  }
+  std::unique_ptr<drivers::Codec> NewCodec(std::size_t) const override {
+    return std::make_unique<LineCodec>(options_);
+  }
+
+ private:
+  const LineDriverOptions& options_;
+};
+
+// Does by itself what a client library does: its own socket, tells what to wait for.
+class LineClient final : public drivers::PollableClient {
+ public:
+  explicit LineClient(const LineDriverOptions& options) : options_(options) {}
+
+  drivers::PollStep StartConnect() override {
+    fd_.Reset(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const int on = 1;
+    setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(options_.endpoints.front().port);
+    inet_pton(AF_INET, options_.endpoints.front().host.c_str(), &address.sin_addr);
+    if (::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 &&
+        errno != EINPROGRESS) {
+      return Failed(Outcome::kNotSent, "ECONNREFUSED");
+    }
+    phase_ = Phase::kConnecting;
+    return Wait(POLLOUT);
+  }
+
+  drivers::PollStep Start(const Operation& operation) override {
+    out_.Clear();
+    AppendRequest(operation, out_);
+    phase_ = Phase::kOperation;
+    return SendAndRead();
+  }
+
+  drivers::PollStep Continue(short, bool timed_out) override {
+    if (timed_out) return Failed(Outcome::kTimeout, "library_timeout");
+    if (phase_ == Phase::kConnecting) {
+      int error = 0;
+      socklen_t length = sizeof error;
+      getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+      if (error != 0) return Failed(Outcome::kNotSent, "ECONNREFUSED");
+      if (!options_.greet) return Done({});
+      phase_ = Phase::kGreeting;
+      out_.Append("HELLO\n");
+      return SendAndRead();
+    }
+    return Read();
+  }
+
+  drivers::PollStep StartClose() override {
+    fd_.Reset();
+    return Done({});
+  }
+
+ private:
+  enum class Phase { kConnecting, kGreeting, kOperation };
+
+  drivers::PollStep Wait(short events) {
+    drivers::PollStep step;
+    step.wait.fd = fd_.get();
+    step.wait.events = events;
+    return step;
+  }
+  drivers::PollStep Done(const OpResult& result) {
+    drivers::PollStep step;
+    step.done = true;
+    step.result = result;
+    return step;
+  }
+  drivers::PollStep Failed(Outcome outcome, std::string_view code) {
+    OpResult result;
+    result.outcome = outcome;
+    result.severity = Severity::kReconnect;
+    result.outcome_unknown = outcome == Outcome::kBroken;
+    result.code = code;
+    return Done(result);
+  }
+  drivers::PollStep SendAndRead() {
+    const std::string_view request = out_.view();
+    if (::send(fd_.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) {
+      return Failed(Outcome::kNotSent, "send");
+    }
+    out_.Clear();
+    return Read();
+  }
+  drivers::PollStep Read() {
+    for (;;) {
+      char* const space = received_.Reserve(4096);
+      const ssize_t got = ::recv(fd_.get(), space, 4096, 0);
+      if (got < 0 && errno == EAGAIN) return Wait(POLLIN);
+      if (got <= 0) return Failed(Outcome::kBroken, "closed_by_peer");
+      received_.Commit(static_cast<std::size_t>(got));
+      const std::size_t end = received_.view().find('\n');
+      if (end == std::string_view::npos) continue;
+      line_.assign(received_.view().substr(0, end));
+      received_.Consume(end + 1);
+      if (phase_ == Phase::kGreeting && line_ == "WELCOME") return Done({});
+      return Done(ParseAnswer(line_));
+    }
+  }
+
+  const LineDriverOptions& options_;
+  UniqueFd fd_;
+  Phase phase_ = Phase::kConnecting;
+  ByteBuffer out_;
+  ByteBuffer received_;
+  std::string line_;
+};
+
+class LinePollableFactory final : public drivers::PollableFactory {
+ public:
+  explicit LinePollableFactory(const LineDriverOptions& options) : options_(options) {}
+  void EnterThread() const override {}
+  void LeaveThread() const override {}
+  std::unique_ptr<drivers::PollableClient> NewClient() const override {
+    return std::make_unique<LineClient>(options_);
+  }
+
+ private:
+  const LineDriverOptions& options_;
+};
+
+}  // namespace
+
+StatusOr<drivers::ClientFactory> LineDriver::NewClientFactory(const drivers::ClientConfig&) const {
+  if (options_.pollable) return std::make_unique<LinePollableFactory>(options_);
+  return std::make_unique<LineCodecFactory>(options_);
+}
+
+}  // namespace cavalry::fakes

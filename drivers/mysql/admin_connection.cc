@@ -42,7 +42,7 @@ Status AdminConnection::Connect() {
     last_error_ = mysql_errno(handle_);
     text = ConnectErrorText(last_error_, mysql_error(handle_), address_);
     Close();
-    if (last_error_ != CR_CONN_HOST_ERROR) break;
+    if (ClassifyError(last_error_, ErrorPhase::kConnect).outcome != Outcome::kNotSent) break;
   }
   return Unavailable("{} (error {})", text, last_error_);
 }

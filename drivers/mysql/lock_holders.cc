@@ -51,22 +51,27 @@ std::string DescribeLockHolders(AdminConnection* connection) {
   const std::string with =
       fmt::format("{}{}{}", kSelect, kWithTransactions,
                   fmt::format(fmt::runtime(kWhere), "t.trx_id IS NOT NULL OR"));
-  if (!connection->Query(with, row).ok()) {
-    // INNODB_TRX needs the PROCESS privilege.
+  const bool sees_all = connection->Query(with, row).ok();
+  if (!sees_all) {
+    // INNODB_TRX needs the PROCESS privilege, without which neither other users' connections nor
+    // HandlerSocket's threads are to be seen.
     named.clear();
     const std::string without =
         fmt::format("{}{}{}", kSelect, kWithoutTransactions, fmt::format(fmt::runtime(kWhere), ""));
     const Status status = connection->Query(without, row);
     if (!status.ok()) return fmt::format("unknown ({})", StatusText(status));
+    handlersocket = connection->QueryText("SELECT @@handlersocket_port").ok();
   }
-  std::string text = fmt::format("{}", fmt::join(named, ", "));
-  if (more > 0) text += fmt::format(" and {} more", more);
+  if (more > 0) named.push_back(fmt::format("{} more", more));
   if (handlersocket) {
-    if (!text.empty()) text += "; ";
-    text += "HandlerSocket, which keeps tables open as long as it has connections: end its clients";
+    named.emplace_back(
+        "a client of HandlerSocket, which keeps tables open as long as it has connections");
   }
-  if (text.empty()) text = "a connection that this user may not see (PROCESS privilege)";
-  return text;
+  if (!sees_all) {
+    named.emplace_back("one that this user may not see (it lacks the PROCESS privilege)");
+  }
+  if (named.empty()) return "a connection that is gone by now";
+  return fmt::format("{}", fmt::join(named, ", or "));
 }
 
 }  // namespace cavalry::drivers::mysql

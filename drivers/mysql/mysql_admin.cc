@@ -137,7 +137,7 @@ Status MysqlAdmin::RunDdl(const TableSchema& table, std::string_view sql) {
   const Status status = connection_.Execute(sql);
   if (status.ok() || connection_.last_error() != ER_LOCK_WAIT_TIMEOUT) return status;
   const std::string holders = DescribeLockHolders(&connection_);
-  return FailedPrecondition("{}; table \"{}\" is held by: {}", StatusText(status), table.name,
+  return FailedPrecondition("{}; table \"{}\" may be held by {}", StatusText(status), table.name,
                             holders);
 }
 

@@ -67,7 +67,9 @@ PollStep MysqlClient::StartCandidate() {
 PollStep MysqlClient::AdvanceConnect() {
   if (connected_ == nullptr) {
     const unsigned int error = mysql_errno(handle_);
-    if (error == CR_CONN_HOST_ERROR && candidate_ + 1 < plan_.address.candidates.size()) {
+    const bool not_reached =
+        ClassifyError(error, ErrorPhase::kConnect).outcome == Outcome::kNotSent;
+    if (not_reached && candidate_ + 1 < plan_.address.candidates.size()) {
       Abandon();
       ++candidate_;
       return StartCandidate();

@@ -66,9 +66,10 @@ int SystemError(unsigned int error, std::string_view text) {
 std::string ConnectHint(unsigned int error, const ServerAddress& address) {
   switch (error) {
     case CR_CONNECTION_ERROR:
-      return "is the server running, and is this its socket?";
     case CR_CONN_HOST_ERROR:
-      return "is the server running, and are host and port right?";
+      return address.transport == Transport::kUnix
+                 ? "is the server running, and is this its socket?"
+                 : "is the server running, and are host and port right?";
     case ER_ACCESS_DENIED_ERROR:
     case ER_ACCESS_DENIED_NO_PASSWORD_ERROR:
       return fmt::format(

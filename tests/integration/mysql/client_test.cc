@@ -234,25 +234,31 @@ TEST_P(ClientTest, ATableThatWentAwayIsFatal) {
   EXPECT_EQ(result.code, "1146");
 }
 
-TEST_P(ClientTest, AKilledConnectionBreaksTheNextOperationAndAFreshOneWorks) {
+TEST_P(ClientTest, AConnectionKilledInMidOperationIsOfNoFurtherUse) {
   const TestTable table("client_kill", {{"id", "int"}, {"name", "varchar(30)"}});
   Recreate(table);
+  Sql("INSERT INTO client_kill VALUES (1, 'x')");
   Sessions sessions(RouteSettings(), table.plans);
   const auto client = Connected(&sessions);
+  Sql("LOCK TABLES client_kill WRITE");
+  const std::array name = {Value::Text("y")};
+  Operation update{&table.plans[2], Value::Unsigned(1), name, nullptr};
+  const PollStep step = client->Start(update);
+  ASSERT_FALSE(step.done);
   Sql("KILL CONNECTION " +
-      SqlText("SELECT MAX(ID) FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()"));
-  const std::array row = {Value::Integer(1), Value::Text("x")};
-  const Result result = RunOperation(client.get(), table.plans[1], Value::Null(), row);
+      WaitForText("SELECT ID FROM information_schema.PROCESSLIST WHERE "
+                  "STATE LIKE 'Waiting for%' AND INFO LIKE '%client\\_kill%'"));
+  const Result result(Drive(client.get(), step));
   // The server may have got its last words through, or just have closed.
-  EXPECT_TRUE(result.code == "2013" || result.code == "2006" || result.code == "1927")
-      << result.code;
+  EXPECT_TRUE(result.code == "2013" || result.code == "1927") << result.code;
   EXPECT_EQ(result.op.outcome, result.code == "1927" ? Outcome::kRejected : Outcome::kBroken);
   EXPECT_EQ(result.op.severity, Severity::kReconnect);
   EXPECT_TRUE(result.op.outcome_unknown);
+  Sql("UNLOCK TABLES");
 
   EXPECT_EQ(Drive(client.get(), client->StartConnect()).outcome, Outcome::kOk);
-  EXPECT_NE(RunOperation(client.get(), table.plans[0], Value::Unsigned(1)).op.outcome,
-            Outcome::kBroken);
+  EXPECT_EQ(RunOperation(client.get(), table.plans[0], Value::Unsigned(1)).op.outcome,
+            Outcome::kOk);
 }
 
 TEST_P(ClientTest, DestroyedInMidOperationItLetsGoAtOnce) {
@@ -285,6 +291,56 @@ TEST_P(ClientTest, DestroyedInMidConnectItLetsGoAtOnce) {
     if (step.done) return;
   }
   FAIL() << "the connect never ended";
+}
+
+// ---- Connects that the server refuses
+
+class ConnectTest : public MysqlTest {
+ protected:
+  static Result ConnectWith(Settings settings, const TestTable& table) {
+    Sessions sessions(std::move(settings), table.plans);
+    const auto client = sessions.New();
+    return Result(Drive(client.get(), client->StartConnect()));
+  }
+  const TestTable table_{"client_connect", {{"id", "int"}, {"name", "varchar(3)"}}};
+};
+
+TEST_F(ConnectTest, AWrongPasswordIsFatal) {
+  const Result result = ConnectWith(With(ServerSettings(), "password", "wrong"), table_);
+  EXPECT_EQ(result.op.outcome, Outcome::kRejected);
+  EXPECT_EQ(result.op.severity, Severity::kFatal);
+  EXPECT_EQ(result.code, "1045");
+  EXPECT_NE(result.text.find("Access denied"), std::string::npos) << result.text;
+}
+
+TEST_F(ConnectTest, ADatabaseThatIsNotThereIsFatal) {
+  // 1044 for a user that may not know of it.
+  const Result result = ConnectWith(With(ServerSettings(), "database", "no_such_db"), table_);
+  EXPECT_EQ(result.op.severity, Severity::kFatal);
+  EXPECT_TRUE(result.code == "1049" || result.code == "1044") << result.code;
+}
+
+TEST_F(ConnectTest, AMissingTableIsFatalWhenItsStatementsArePrepared) {
+  Sql("DROP TABLE IF EXISTS client_connect");
+  const Result result = ConnectWith(ServerSettings("tcp", "prepared"), table_);
+  EXPECT_EQ(result.op.severity, Severity::kFatal);
+  EXPECT_EQ(result.code, "1146");
+}
+
+TEST_F(ConnectTest, AMissingColumnIsFatalWhenItsStatementsArePrepared) {
+  Recreate(table_);
+  Sql("ALTER TABLE client_connect DROP COLUMN name");
+  const Result result = ConnectWith(ServerSettings("tcp", "prepared"), table_);
+  EXPECT_EQ(result.op.severity, Severity::kFatal);
+  EXPECT_EQ(result.code, "1054");
+}
+
+TEST_F(ConnectTest, ASocketThatIsNotThereIsNotSent) {
+  const Result result =
+      ConnectWith(With(ServerSettings("unix"), "socket", "/no/such.sock"), table_);
+  EXPECT_EQ(result.op.outcome, Outcome::kNotSent);
+  EXPECT_EQ(result.code, "2002");
+  EXPECT_NE(result.text.find("No such file"), std::string::npos) << result.text;
 }
 
 }  // namespace

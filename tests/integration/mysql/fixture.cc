@@ -143,6 +143,16 @@ std::string MysqlTest::SqlText(std::string_view statement) {
   return text.ok() ? text->value_or("NULL") : "";
 }
 
+std::string MysqlTest::WaitForText(std::string_view statement) {
+  const Nanos end = MonotonicNow() + kHangMillis * kMillisecond;
+  while (MonotonicNow() < end) {
+    const std::string text = SqlText(statement);
+    if (text != "NULL") return text;
+  }
+  ADD_FAILURE() << "still nothing: " << statement;
+  return "0";
+}
+
 void MysqlTest::Recreate(const TestTable& table) {
   Sql("DROP TABLE IF EXISTS " + QuotedName(table.schema.name));
   const Status created = NewAdmin()->Create(table.schema);

@@ -79,6 +79,8 @@ class MysqlTest : public ::testing::Test {
   // SQL beside the driver.
   void Sql(std::string_view statement);
   std::string SqlText(std::string_view statement);
+  // Asks until there is an answer: for what another connection is about to do.
+  std::string WaitForText(std::string_view statement);
   AdminConnection& connection() { return *connection_; }
 
   // Drops the table, of whatever kind, and creates it anew with a mark.

@@ -241,6 +241,10 @@ StatusOr<std::unique_ptr<ControlService>> ControlService::Start(const std::strin
 
 ControlService::~ControlService() {
   if (server_ == nullptr || server_->server == nullptr) return;
+  {
+    absl::MutexLock lock(&shared_->mutex);
+    for (const auto& [id, stream] : shared_->streams) stream->Close(/*after_writing=*/false);
+  }
   server_->server->Shutdown(gpr_time_add(
       gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_seconds(kShutdownGraceSeconds, GPR_TIMESPAN)));
   {

@@ -101,19 +101,18 @@ Status LocalAgents::Spawn(const Options& options, const std::string& program, in
   posix_spawnattr_setflags(&settings.attributes,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
-  std::vector<std::string> arguments = {program,
-                                        "--coordinator",
-                                        options.coordinator,
-                                        "--name",
-                                        child->name,
-                                        "--parent-fd",
-                                        std::to_string(kLifeFdInChild),
-                                        "--workers",
-                                        std::to_string(options.workers),
-                                        "--loop",
-                                        options.loop,
-                                        "--local-token",
-                                        options.token};
+  // Only what is wrong: the lines stand between ours.
+  std::vector<std::string> arguments = {program, "--coordinator", options.coordinator};
+  for (const auto& [option, value] : std::initializer_list<std::pair<const char*, std::string>>{
+           {"--name", child->name},
+           {"--parent-fd", std::to_string(kLifeFdInChild)},
+           {"--workers", std::to_string(options.workers)},
+           {"--loop", options.loop},
+           {"--log", "warning"},
+           {"--local-token", options.token}}) {
+    arguments.emplace_back(option);
+    arguments.push_back(value);
+  }
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -158,7 +157,7 @@ void LocalAgents::ReadOutput(Child* child, std::vector<std::string>* lines) {
   }
 }
 
-void LocalAgents::Reap(Child* child, bool wait) {
+void LocalAgents::Reap(Child* child, bool wait, std::vector<std::string>* lines) {
   if (child->pid < 0) return;
   int status = 0;
   pid_t ended = 0;
@@ -167,7 +166,7 @@ void LocalAgents::Reap(Child* child, bool wait) {
   } while (ended < 0 && errno == EINTR);
   if (ended == 0) return;
   child->pid = -1;
-  ReadOutput(child, nullptr);
+  ReadOutput(child, lines);
   Exit exit;
   exit.name = child->name;
   exit.how = ended < 0 ? "is gone" : HowItEnded(status);
@@ -179,7 +178,7 @@ void LocalAgents::Reap(Child* child, bool wait) {
 void LocalAgents::Poll(std::vector<std::string>* lines) {
   for (Child& child : children_) {
     ReadOutput(&child, lines);
-    Reap(&child, /*wait=*/false);
+    Reap(&child, /*wait=*/false, lines);
   }
 }
 
@@ -200,7 +199,7 @@ void LocalAgents::End(Nanos deadline) {
   for (Child& child : children_) {
     if (child.pid < 0) continue;
     kill(child.pid, SIGKILL);
-    Reap(&child, /*wait=*/true);
+    Reap(&child, /*wait=*/true, nullptr);
   }
   life_.Reset();
 }

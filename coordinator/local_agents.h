@@ -53,6 +53,8 @@ class LocalAgents {
   std::vector<Exit> TakeExits() { return std::exchange(exits_, {}); }
   std::size_t running() const;
 
+  // Ends the pipe that their lives are tied to, as the end of this process does.
+  void CloseLife() { life_.Reset(); }
   // Waits for them to end by themselves until the deadline, then kills them.
   void End(Nanos deadline);
 
@@ -67,7 +69,7 @@ class LocalAgents {
   static Status Spawn(const Options& options, const std::string& program, int life_fd,
                       Child* child);
   void ReadOutput(Child* child, std::vector<std::string>* lines);
-  void Reap(Child* child, bool wait);
+  void Reap(Child* child, bool wait, std::vector<std::string>* lines);
 
   std::vector<Child> children_;
   std::vector<Exit> exits_;

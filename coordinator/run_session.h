@@ -38,6 +38,9 @@ class RunSession {
   // Waits for something to happen, `longest` at most, and handles it. False when the run has ended.
   bool Turn(Nanos longest);
 
+  // As Ctrl-C does.
+  void Interrupt() { engine_->OnInterrupt(MonotonicNow()); }
+
   // Dismisses the agents and waits until they have left; kills local ones that have not by
   // `deadline`.
   void Close(const std::string& reason, Nanos deadline);

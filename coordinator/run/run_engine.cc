@@ -110,19 +110,33 @@ void RunEngine::On(coordinator::AgentSaid* event, Nanos now) {
 }
 
 void RunEngine::HandleState() {
-  // Recording can find an agent's data to be wrong, which changes the state in turn.
-  for (std::vector<Action> actions = state_.TakeActions(); !actions.empty();
-       actions = state_.TakeActions()) {
-    for (Action& action : actions) {
-      std::visit([&](auto& body) { Do(&body); }, action);
-    }
+  for (Action& action : state_.TakeActions()) {
+    std::visit([&](auto& body) { Do(&body); }, action);
   }
+}
+
+void RunEngine::Do(EndRun* end) {
+  if (!bad_data_.empty() && end->end == v1::RUN_END_COMPLETE) end->end = v1::RUN_END_PARTIAL;
+  end_ = std::move(*end);
+}
+
+void RunEngine::AmendEnd(v1::JournalEntry* entry) const {
+  if (bad_data_.empty()) return;
+  if (entry->has_run_ended() && entry->run_ended().end() == v1::RUN_END_COMPLETE) {
+    entry->mutable_run_ended()->set_end(v1::RUN_END_PARTIAL);
+  }
+  v1::StepEnded* step = entry->has_step_ended() ? entry->mutable_step_ended() : nullptr;
+  if (step == nullptr || step->step_id() != bad_step_ || step->end() != v1::STEP_END_COMPLETE)
+    return;
+  step->set_end(v1::STEP_END_PARTIAL);
+  step->set_text(bad_data_);
 }
 
 void RunEngine::Do(RecordEvent* record) { Record(std::move(record->entry)); }
 
 void RunEngine::Record(v1::JournalEntry entry) {
   entry.set_wall_time_ns(WallClockForLabels());
+  AmendEnd(&entry);
   if (journal_ != nullptr) {
     if (const Status written = journal_->Append(entry); !written.ok()) {
       // A journal with a hole would give a wrong report, one that ends early gives a partial one.
@@ -136,9 +150,10 @@ void RunEngine::Record(v1::JournalEntry entry) {
   }
   NoteEntry(entry);
   const Status applied = aggregator_.Apply(entry);
-  if (applied.ok()) return;
-  state_.OnBadData(StatusText(applied));
-  if (entry.has_warning()) return;
+  if (applied.ok() || entry.has_warning()) return;
+  bad_data_ = StatusText(applied);
+  const report::StepView* open = aggregator_.current_step();
+  bad_step_ = open == nullptr ? 0 : open->step.id();
   v1::JournalEntry warning;
   warning.mutable_warning()->set_text(StatusText(applied));
   Record(std::move(warning));

@@ -61,7 +61,7 @@ class RunEngine {
   void Do(RecordEvent* record);
   void Do(DropAgent* drop) { registry_.Drop(drop->agent); }
   void Do(Note* note) { notes_.push_back(std::move(note->text)); }
-  void Do(EndRun* end) { end_ = std::move(*end); }
+  void Do(EndRun* end);
   void On(coordinator::AgentReady* event, Nanos now);
   void On(coordinator::ClockBetter* event, Nanos now);
   void On(coordinator::AgentGone* event, Nanos now);
@@ -69,6 +69,8 @@ class RunEngine {
   void On(coordinator::AgentSaid* event, Nanos now);
   void Record(v1::JournalEntry entry);
   void NoteEntry(const v1::JournalEntry& entry);
+  // Ends that the state machine took for complete, though an agent sent what cannot be right.
+  void AmendEnd(v1::JournalEntry* entry) const;
 
   coordinator::AgentRegistry registry_;
   RunState state_;
@@ -79,6 +81,8 @@ class RunEngine {
   std::optional<EndRun> end_;
   Nanos started_at_ = 0;
   bool fails_on_refusal_ = false;
+  std::string bad_data_;        // the last: who sent what that cannot be right
+  std::uint64_t bad_step_ = 0;  // its step
 };
 
 }  // namespace cavalry::run

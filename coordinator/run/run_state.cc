@@ -137,13 +137,6 @@ void RunState::OnInterrupt(Nanos now) {
   Proceed(now);
 }
 
-void RunState::OnBadData(const std::string& text) {
-  partial_ = true;
-  if (!step_open_) return;
-  step_partial_ = true;
-  if (step_text_.empty()) step_text_ = text;
-}
-
 void RunState::Fail(const Status& status, Nanos now) {
   if (!ended()) Finish(v1::RUN_END_FAILED, status, now);
 }

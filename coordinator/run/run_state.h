@@ -59,8 +59,6 @@ class RunState {
   void OnMessage(const std::string& agent, const v1::FromAgent& message, Nanos now);
   // The first one drains, and what was measured is reported; the second ends the run at once.
   void OnInterrupt(Nanos now);
-  // An agent sent what cannot be right and the report leaves it out: step and run are partial.
-  void OnBadData(const std::string& text);
   // The run cannot go on (an agent could not be started). What was measured is reported.
   void Fail(const Status& status, Nanos now);
   // Deadlines that have passed. May be called at any time.

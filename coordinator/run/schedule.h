@@ -22,7 +22,8 @@ struct PlannedStep {
 // REQUIRES: CheckSpec passed.
 StatusOr<std::vector<PlannedStep>> MakeSchedule(const spec::SpecDocument& document);
 
-// Expected time of the load of a step in ns: warm-up + duration, 0 if it has no duration (counted runs).
+// Expected time of the load of a step in ns: warm-up + duration, 0 if it has no duration (counted
+// runs).
 Nanos ExpectedLoadTime(const v1::Workload& workload);
 
 }  // namespace cavalry::run

@@ -10,8 +10,8 @@
 namespace cavalry::spec {
 
 // `path`: "load.sessions", "targets.sql.mysql.statements", "tables.customer.rows"; `value` as YAML.
-// An unknown path names the nearest valid one. The document is unchanged on an error. An axis of the
-// sweep over the same path is removed: the one value is what was asked for.
+// An unknown path names the nearest valid one. The document is unchanged on an error. An axis of
+// the sweep over the same path is removed: the one value is what was asked for.
 Status ApplyOverride(SpecDocument* document, std::string_view path, std::string_view value);
 
 // "load.sessions=64".

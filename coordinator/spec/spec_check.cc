@@ -10,6 +10,8 @@
 namespace cavalry::spec {
 namespace {
 
+constexpr int kMaxListSize = 4'096;  // the columns that MariaDB allows
+
 // Keys of a top-level list.
 std::vector<std::string> NamesIn(const v1::Workload& workload, const std::string& list) {
   const FieldDescriptor* field = v1::Workload::descriptor()->FindFieldByName(list);
@@ -57,6 +59,19 @@ void CheckRanges(Checker* checker) {
               });
 }
 
+// Whether no list is longer than any spec needs: later checks compare lists with one another.
+bool CheckListSizes(const SpecDocument& document, FaultList* faults) {
+  VisitFields(document.workload, "",
+              [&](const Message& message, const FieldDescriptor* field, const std::string& path) {
+                if (!field->is_repeated()) return;
+                const int size = message.GetReflection()->FieldSize(message, field);
+                if (size <= kMaxListSize) return;
+                faults->AddAt(document.Where(path),
+                              fmt::format("{}: {} entries; at most {}", path, size, kMaxListSize));
+              });
+  return faults->empty();
+}
+
 void CheckPoint(const SpecDocument& document, FaultList* faults) {
   Checker checker(document, faults);
   CheckTargets(&checker);
@@ -74,6 +89,7 @@ void CheckPoint(const SpecDocument& document, FaultList* faults) {
 
 Status CheckSpec(const SpecDocument& document) {
   FaultList faults = FaultList::InFile(document.file);
+  if (!CheckListSizes(document, &faults)) return faults.ToStatus();
   CheckPoint(document, &faults);
   // Load points of a spec that is wrong in itself would repeat its faults.
   CAVALRY_RETURN_IF_ERROR(faults.ToStatus());

@@ -1,5 +1,5 @@
-// The checks of a spec that need no server and no driver: references, types, ranges, contradictions.
-// Every error names file:line:column and what to do. Any thread.
+// The checks of a spec that need no server and no driver: references, types, ranges,
+// contradictions. Every error names file:line:column and what to do. Any thread.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ namespace cavalry::spec {
 Status CheckSpec(const SpecDocument& document);
 
 // Fills in every default that workload.proto states, so that later code reads no absence: script,
-// rounds, order, compare, thresholds (failed < 1% unless named), load, audit, key ranges, rules of columns.
-// REQUIRES: CheckSpec passed.
+// rounds, order, compare, thresholds (failed < 1% unless named), load, audit, key ranges, rules of
+// columns. REQUIRES: CheckSpec passed.
 void ApplyDefaults(v1::Workload* workload);
 
-// Replaces { env: … } and { file: … } of secrets by their values ("from" stays). The error names the
-// place, never the value.
+// Replaces { env: … } and { file: … } of secrets by their values ("from" stays). The error names
+// the place, never the value.
 Status ResolveSecrets(SpecDocument* document);
 
 // A copy with every secret text replaced by "***".

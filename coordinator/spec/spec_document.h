@@ -1,5 +1,5 @@
-// A spec as read: the workload message, and for each of its values where it stands in the YAML text,
-// so that every later check can name file:line:column. Plain data; one thread.
+// A spec as read: the workload message, and for each of its values where it stands in the YAML
+// text, so that every later check can name file:line:column. Plain data; one thread.
 #pragma once
 
 #include <map>
@@ -20,8 +20,8 @@ struct SpecDocument {
   std::string file;  // as given
   std::string text;  // the YAML as read
   v1::Workload workload;
-  // Dotted path ("operations.find.read.table", "targets.sql.mysql.port", "thresholds[0]") -> the place
-  // of its key. Keyed lists use the key, others the index.
+  // Dotted path ("operations.find.read.table", "targets.sql.mysql.port", "thresholds[0]") -> the
+  // place of its key. Keyed lists use the key, others the index.
   std::map<std::string, Position, std::less<>> positions;
 
   // "file:line:column" of the path, or of its nearest parent that has a place; "--set path" for a

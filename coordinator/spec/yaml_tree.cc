@@ -32,21 +32,31 @@ class PlaceFinder {
     return at < text_.size() ? text_.substr(at) : std::string_view();
   }
 
-  Position At(const YAML::Mark& mark) const {
+  // Goes on from the last place on the same line: places come in order, and a file may be one long
+  // line.
+  Position At(const YAML::Mark& mark) {
     if (mark.line < 0 || static_cast<std::size_t>(mark.line) >= line_starts_.size()) return {1, 1};
     const std::size_t start = line_starts_[static_cast<std::size_t>(mark.line)];
     const auto bytes = static_cast<std::size_t>(mark.column < 0 ? 0 : mark.column);
-    int characters = 0;
-    for (const char c : text_.substr(start, bytes)) {
-      const bool continuation = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-      if (!continuation) ++characters;
+    if (mark.line != last_line_ || bytes < last_bytes_) {
+      last_line_ = mark.line;
+      last_bytes_ = 0;
+      last_characters_ = 0;
     }
-    return {mark.line + 1, characters + 1};
+    for (const char c : text_.substr(start + last_bytes_, bytes - last_bytes_)) {
+      const bool continuation = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+      if (!continuation) ++last_characters_;
+    }
+    last_bytes_ = bytes;
+    return {mark.line + 1, last_characters_ + 1};
   }
 
  private:
   std::string_view text_;
   std::vector<std::size_t> line_starts_;
+  int last_line_ = -1;
+  std::size_t last_bytes_ = 0;
+  int last_characters_ = 0;
 };
 
 // Whether the quoted scalar at the front ends; yaml-cpp takes the end of the file for a quote.
@@ -76,7 +86,7 @@ std::string SyntaxError(const std::string& message) {
 // Builds the tree of one document. Faults never stop it: what is refused is left out.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  TreeBuilder(const PlaceFinder* places, FaultList* faults) : places_(places), faults_(faults) {}
+  TreeBuilder(PlaceFinder* places, FaultList* faults) : places_(places), faults_(faults) {}
 
   YamlNode TakeRoot() { return std::move(root_); }
 
@@ -205,7 +215,7 @@ class TreeBuilder final : public YAML::EventHandler {
     frame->drop_value = false;
   }
 
-  const PlaceFinder* places_;
+  PlaceFinder* places_;
   FaultList* faults_;
   YamlNode root_;
   std::vector<Frame> stack_;
@@ -255,7 +265,7 @@ bool ReadYaml(std::string_view text, FaultList* faults, YamlNode* root) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (!CheckText(text, faults)) return false;
-  const PlaceFinder places(text);
+  PlaceFinder places(text);
   TreeBuilder builder(&places, faults);
   try {
     std::istringstream stream{std::string(text)};

@@ -426,6 +426,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(CheckSpec, TakesTheGoodOne) { EXPECT_EQ(CheckError(GoodSpec()), "ok"); }
 
+TEST(CheckSpec, ListsHaveABound) {
+  std::string list = "thresholds: [a";
+  for (int i = 0; i < 4'096; ++i) list += ", a";
+  EXPECT_EQ(CheckError(list + "]\n"), "t.yaml:1:1: thresholds: 4097 entries; at most 4096");
+}
+
 TEST(CheckSpec, WantsTargetsAndOperations) {
   EXPECT_EQ(CheckError("{}"),
             "t.yaml:1:1: targets: a spec needs at least one target, such as 'sql: { mysql: { "

@@ -244,6 +244,19 @@ TEST(LoaderFaults, FarTooDeepForTheParser) {
   EXPECT_NE(ParseError(text).find("t.yaml:1:"), std::string::npos);
 }
 
+// Each of these would take minutes, were a step of the way quadratic.
+TEST(LoaderFaults, LargeFilesTakeLinearTime) {
+  constexpr std::size_t kBytes = 256 * 1024;
+  const auto filled = [](std::string text, std::string_view piece, std::string_view end) {
+    while (text.size() + piece.size() + end.size() <= kBytes) text += piece;
+    return text.append(end);
+  };
+  EXPECT_EQ(ParseError(filled("thresholds: [a", ",a", "]")), "ok");
+  EXPECT_EQ(ParseError(filled("name: \"", "ö", "\"")), "ok");
+  EXPECT_TRUE(ParseError(filled("", "a: 1\n", "")).ends_with(" more"));
+  EXPECT_TRUE(ParseError(filled("", "[{", "")).starts_with("t.yaml:1:"));
+}
+
 TEST(LoaderFaults, TooLarge) {
   EXPECT_EQ(ParseError(std::string(kMaxSpecBytes + 1, ' ')),
             "t.yaml:1:1: larger than 4 MiB, which no spec needs");

@@ -19,9 +19,9 @@ namespace cavalry::drivers::handlersocket {
 // Bounds of what is sent and not yet answered. The server buffers answers without limit, so the
 // client has to hold back. Beyond the bytes goes at most one request.
 inline constexpr std::size_t kMaxInFlight = 4096;
-inline constexpr std::size_t kMaxBytesInFlight = 1024 * 1024;
+inline constexpr std::size_t kMaxBytesInFlight = std::size_t{1024} * 1024;
 // An answer's line: far more than a row of columns that a spec can name.
-inline constexpr std::size_t kMaxLineBytes = 16 * 1024 * 1024;
+inline constexpr std::size_t kMaxLineBytes = std::size_t{16} * 1024 * 1024;
 
 // Codes of a false Encode.
 inline constexpr std::string_view kCodeValue = "value";           // a column cannot hold a value

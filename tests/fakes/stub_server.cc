@@ -17,7 +17,7 @@ namespace cavalry::fakes {
 namespace {
 
 constexpr int kBacklog = 128;
-constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
 
 }  // namespace
 

@@ -340,6 +340,7 @@ Status SetSessions(const v1::Assignment& assignment, run::LoadPlan* plan) {
   plan->sessions = assignment.sessions();
   plan->first_session = assignment.first_session();
   plan->total_sessions = std::max<std::uint32_t>(load.sessions(), 1);
+  if (plan->sessions == 0) return InvalidArgument("an assignment without sessions");
   if (plan->total_sessions > kMaxSessions) {
     return InvalidArgument("{} sessions are more than {}", plan->total_sessions, kMaxSessions);
   }

@@ -109,7 +109,7 @@ TEST(Assignments, OfAnyContentGiveAPlanOrAnError) {
   MessageMutator mutator(20'261'130);
   int usable = 0;
   int refused = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 10'000; ++i) {
     v1::Assignment assignment = whole;
     for (std::uint64_t changes = 1 + mutator.Below(4); changes > 0; --changes) {
       mutator.Mutate(&assignment);
@@ -125,8 +125,8 @@ TEST(Assignments, OfAnyContentGiveAPlanOrAnError) {
     if (testing::Test::HasFailure()) FAIL() << assignment.ShortDebugString();
   }
   // Both happen often, else the changes are too tame or too wild.
-  EXPECT_GT(usable, 1'000);
-  EXPECT_GT(refused, 1'000);
+  EXPECT_GT(usable, 500);
+  EXPECT_GT(refused, 500);
 }
 
 }  // namespace

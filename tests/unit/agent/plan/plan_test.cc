@@ -205,6 +205,7 @@ TEST(LoadPlan, RefusesLoadsThatCannotBe) {
   using A = v1::Assignment;
   using L = v1::Load;
   const std::uint64_t most = ~std::uint64_t{0};
+  refused("no sessions", [](A* a, L*) { a->clear_sessions(); });
   refused("sessions beyond the total", [](A* a, L*) { a->set_first_session(1); });
   refused("session numbers that wrap", [](A* a, L*) { a->set_first_session(0xffffffff); });
   refused("too many sessions", [](A*, L* load) { load->set_sessions(2'000'000); });
@@ -258,20 +259,24 @@ TEST(OperationSet, RefusesWhatNoTableHas) {
   EXPECT_EQ(error(R"pb(operations {
                          name: "a"
                          read { table: "stock" }
-                       })pb"), "");
+                       })pb"),
+            "");
   EXPECT_NE(error(R"pb(operations {
                          name: "a"
                          read { table: "x" }
-                       })pb"), "");
+                       })pb"),
+            "");
   EXPECT_NE(error(R"pb(operations { name: "a" })pb"), "");
   EXPECT_NE(error(R"pb(operations {
                          name: "a"
                          read { table: "stock" columns: "x" }
-                       })pb"), "");
+                       })pb"),
+            "");
   EXPECT_NE(error(R"pb(operations {
                          name: "a"
                          update { table: "stock" }
-                       })pb"), "");
+                       })pb"),
+            "");
   EXPECT_NE(error(R"pb(operations {
                          name: "a"
                          update {

@@ -102,7 +102,8 @@ TEST(Recipes, RefuseBadReferences) {
   EXPECT_NE(ErrorOf(R"pb(operations {
                            name: "a"
                            read { table: "stock" }
-                         })pb"), "ok");
+                         })pb"),
+            "ok");
   EXPECT_NE(ErrorOf(R"pb(operations {
                            name: "a"
                            read { table: "stock" }

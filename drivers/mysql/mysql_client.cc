@@ -3,8 +3,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <charconv>
-#include <cstring>
 
 #include "core/base/check.h"
 
@@ -14,6 +14,10 @@ namespace {
 // A suspended call that is told of a timeout gives up wherever it waits; a few of them can follow
 // each other (a connect tries its next step), never many.
 constexpr int kMaxUnwindSteps = 64;
+
+// Between two tries of a connect that met a full backlog: doubled from the first to the last.
+constexpr Nanos kFirstBackOff = kMillisecond;
+constexpr Nanos kLastBackOff = 64 * kMillisecond;
 
 short PollEvents(int status) {
   int events = 0;
@@ -47,6 +51,8 @@ MysqlClient::~MysqlClient() { Abandon(); }
 PollStep MysqlClient::StartConnect() {
   Abandon();
   candidate_ = 0;
+  back_off_ = kFirstBackOff;
+  connect_deadline_ = MonotonicNow() + plan_.connect_timeout;
   return StartCandidate();
 }
 
@@ -74,7 +80,12 @@ PollStep MysqlClient::AdvanceConnect() {
       ++candidate_;
       return StartCandidate();
     }
-    return FailConnect(error, mysql_error(handle_));
+    if (!IsFullBacklog(error, mysql_error(handle_), plan_.address)) {
+      return FailConnect(error, mysql_error(handle_));
+    }
+    if (MonotonicNow() < connect_deadline_) return StartBackOff();
+    return FailConnect(CR_CONNECTION_ERROR,
+                       "the socket's backlog stayed full (back_log on the server)");
   }
   escaping_ = (handle_->server_status & SERVER_STATUS_NO_BACKSLASH_ESCAPES) != 0
                   ? Escaping::kQuotesOnly
@@ -83,6 +94,15 @@ PollStep MysqlClient::AdvanceConnect() {
   prepared_.resize(plan_.statements.size());
   answer_reader_.Install(handle_);
   return StartPrepare(0);
+}
+
+PollStep MysqlClient::StartBackOff() {
+  Abandon();
+  stage_ = Stage::kBackOff;
+  PollStep step;
+  step.wait.timeout = back_off_;
+  back_off_ = std::min(back_off_ * 2, kLastBackOff);
+  return step;
 }
 
 // Prepares the first statement at or behind `index`; none left ends the connect.
@@ -280,6 +300,7 @@ PollStep MysqlClient::WaitFor(int status) {
 
 PollStep MysqlClient::Continue(short events, bool timed_out) {
   if (stage_ == Stage::kAwaitAnswer) return Advance();
+  if (stage_ == Stage::kBackOff) return StartCandidate();
   timed_out_ = timed_out;
   return After(stage_, ResumeCall(timed_out ? MYSQL_WAIT_TIMEOUT : ReadyBits(events, waited_for_)));
 }
@@ -307,6 +328,7 @@ int MysqlClient::ResumeCall(int ready) {
     case Stage::kClose:
       return mysql_close_cont(handle_, ready);
     case Stage::kIdle:
+    case Stage::kBackOff:
     case Stage::kReady:
     case Stage::kAwaitAnswer:
       return 0;
@@ -336,6 +358,7 @@ PollStep MysqlClient::Advance() {
       Abandon();
       return Done(Stage::kIdle);
     case Stage::kIdle:
+    case Stage::kBackOff:
     case Stage::kReady:
       break;
   }

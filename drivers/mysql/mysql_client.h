@@ -40,9 +40,11 @@ class MysqlClient final : public PollableClient {
   PollStep StartClose() override;
 
  private:
-  // What is in progress. All but kIdle, kReady and kAwaitAnswer are a library call.
+  // What is in progress. All but kIdle, kBackOff, kReady and kAwaitAnswer are
+  // a library call.
   enum class Stage : std::uint8_t {
     kIdle,         // not connected
+    kBackOff,      // waiting to try the connect again: the server's backlog was full
     kConnect,      // mysql_real_connect
     kPrepare,      // mysql_stmt_prepare, of a connect or of an operation whose statement was lost
     kReady,        // connected, nothing in progress
@@ -67,6 +69,7 @@ class MysqlClient final : public PollableClient {
   int ResumeCall(int ready);
 
   PollStep StartCandidate();
+  PollStep StartBackOff();
   PollStep StartPrepare(std::size_t index);
   PollStep StartText();
   PollStep StartPrepared();
@@ -104,6 +107,8 @@ class MysqlClient final : public PollableClient {
   int waited_for_ = 0;         // MYSQL_WAIT_* bits of the suspended call; 0: none is
   std::size_t candidate_ = 0;  // address being tried
   std::size_t preparing_ = 0;  // statement being prepared
+  Nanos connect_deadline_ = 0;
+  Nanos back_off_ = 0;
   Escaping escaping_ = Escaping::kBackslash;
   AnswerReader answer_reader_;  // of prepared statements
 

@@ -1,5 +1,6 @@
 #include "drivers/mysql/mysql_error.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 
@@ -149,6 +150,12 @@ ErrorClass ClassifyError(unsigned int error, ErrorPhase phase) {
       // tried again with back-off.
       return phase == ErrorPhase::kConnect ? kRejectedReconnect : kRejectedNormal;
   }
+}
+
+bool IsFullBacklog(unsigned int error, std::string_view text, const ServerAddress& address) {
+  static const std::string unconnected = fmt::format("system error: {}", EINVAL);
+  return address.transport == Transport::kUnix && error == CR_SERVER_LOST &&
+         text.ends_with(unconnected);
 }
 
 std::string ConnectErrorText(unsigned int error, std::string_view text,

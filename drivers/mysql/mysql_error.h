@@ -21,6 +21,10 @@ enum class ErrorPhase { kConnect, kOperation };
 
 ErrorClass ClassifyError(unsigned int error, ErrorPhase phase);
 
+// Whether a connect to a Unix socket failed because the server's backlog is full: the library takes
+// the socket for connected then, and its first read fails with EINVAL.
+bool IsFullBacklog(unsigned int error, std::string_view text, const ServerAddress& address);
+
 // What to tell of an error met while connecting: address, the server's or library's own text, and
 // what can be done about it.
 std::string ConnectErrorText(unsigned int error, std::string_view text,

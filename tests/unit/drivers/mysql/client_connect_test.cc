@@ -1,10 +1,16 @@
 // Connects of the client that go wrong, against scripted servers.
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
+#include <cstring>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "core/base/unique_fd.h"
 #include "tests/unit/drivers/mysql/stub_mysql.h"
 
 namespace cavalry::drivers::mysql {
@@ -136,6 +142,68 @@ TEST(MysqlConnect, DestroyedAtAnyStepItLetsGo) {
     client.Destroy();
     EXPECT_TRUE(server.WaitForEnds(server.connections(), kPatience));
   }
+}
+
+// A Unix socket that listens but never accepts, with its backlog full.
+class FullSocket {
+ public:
+  FullSocket() : fd_(socket(AF_UNIX, SOCK_STREAM, 0)) {
+    char folder[] = "/tmp/cavalry-XXXXXX";
+    EXPECT_NE(mkdtemp(folder), nullptr);
+    folder_ = folder;
+    address_.sun_family = AF_UNIX;
+    std::strncpy(address_.sun_path, path().c_str(), sizeof(address_.sun_path) - 1);
+    EXPECT_EQ(bind(fd_.get(), generic(), sizeof(address_)), 0);
+    EXPECT_EQ(listen(fd_.get(), 0), 0);
+    do {
+      clients_.emplace_back(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    } while (connect(clients_.back().get(), generic(), sizeof(address_)) == 0);
+  }
+  ~FullSocket() { std::filesystem::remove_all(folder_); }
+
+  std::string path() const { return folder_ + "/s"; }
+  // Takes one connection from the backlog.
+  UniqueFd Accept() { return UniqueFd(accept(fd_.get(), nullptr, nullptr)); }
+
+ private:
+  const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&address_); }
+
+  UniqueFd fd_;
+  std::string folder_;
+  sockaddr_un address_{};
+  std::vector<UniqueFd> clients_;
+};
+
+// Goes on until the client waits for its own timer alone.
+PollStep UntilBackOff(PollableClient* client, PollStep step) {
+  for (int i = 0; i < 10 && !step.done && step.wait.events != 0; ++i) {
+    pollfd waiting{step.wait.fd, step.wait.events, 0};
+    EXPECT_EQ(poll(&waiting, 1, 10'000), 1);
+    step = client->Continue(waiting.revents, false);
+  }
+  return step;
+}
+
+TEST(MysqlConnect, AFullBacklogOfAUnixSocketIsTriedAgain) {
+  FullSocket server;
+  StubClient client(server.path());
+  PollStep step = UntilBackOff(&client.client(), client.client().StartConnect());
+  ASSERT_FALSE(step.done);
+  EXPECT_EQ(step.wait.events, 0);
+  EXPECT_EQ(step.wait.timeout, kMillisecond);
+  step = UntilBackOff(&client.client(), client.client().Continue(0, true));
+  ASSERT_FALSE(step.done);
+  EXPECT_EQ(step.wait.timeout, 2 * kMillisecond);
+
+  const UniqueFd first = server.Accept();
+  step = client.client().Continue(0, true);
+  ASSERT_FALSE(step.done);
+  // Now it is in the backlog and waits for its greeting.
+  const UniqueFd second = server.Accept();
+  EXPECT_EQ(step.wait.events, POLLIN);
+  const std::string greeting = Greeting();
+  EXPECT_EQ(send(second.get(), greeting.data(), greeting.size(), 0),
+            static_cast<ssize_t>(greeting.size()));
 }
 
 TEST(MysqlConnect, AFailedPrepareFailsTheConnect) {

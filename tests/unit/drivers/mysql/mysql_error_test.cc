@@ -99,5 +99,18 @@ TEST(ConnectErrorText, SaysWhereWhatAndWhatToDo) {
   EXPECT_EQ(ConnectErrorText(2003, "(", address).find("db1:3306: ("), 0u);
 }
 
+TEST(IsFullBacklog, IsToldByTheErrorOfAnUnconnectedUnixSocket) {
+  ServerAddress address;
+  address.transport = Transport::kUnix;
+  const std::string text =
+      "Lost connection to server at 'handshake: reading initial communication packet', system "
+      "error: 22";
+  EXPECT_TRUE(IsFullBacklog(2013, text, address));
+  EXPECT_FALSE(IsFullBacklog(2013, text + "2", address));
+  EXPECT_FALSE(IsFullBacklog(2002, text, address));
+  address.transport = Transport::kTcp;
+  EXPECT_FALSE(IsFullBacklog(2013, text, address));
+}
+
 }  // namespace
 }  // namespace cavalry::drivers::mysql

@@ -114,6 +114,16 @@ StubPlans::StubPlans() {
 StubClient::StubClient(std::uint16_t port, std::string_view statements, std::string_view host) {
   settings_.Add({"host", std::string(host)});
   settings_.Add({"port", std::to_string(port)});
+  Make(statements);
+}
+
+StubClient::StubClient(std::string_view socket_path) {
+  settings_.Add({"transport", "unix"});
+  settings_.Add({"socket", std::string(socket_path)});
+  Make("text");
+}
+
+void StubClient::Make(std::string_view statements) {
   settings_.Add({"user", "u"});
   settings_.Add({"database", "d"});
   settings_.Add({"statements", std::string(statements)});

@@ -52,6 +52,9 @@ class StubClient {
   explicit StubClient(std::uint16_t port, std::string_view statements = "text",
                       std::string_view host = "127.0.0.1");
 
+  // Of a Unix socket.
+  explicit StubClient(std::string_view socket_path);
+
   PollableClient& client() { return *client_; }
   void Destroy() { client_.reset(); }
   // Drive to the end; the views are valid until the next call.
@@ -65,6 +68,8 @@ class StubClient {
   OpResult Drive(PollStep step);
 
  private:
+  void Make(std::string_view statements);
+
   StubPlans plans_;
   Settings settings_;
   std::unique_ptr<PollableFactory> factory_;

@@ -42,4 +42,8 @@ function(cavalry_test name)
                                              CAVALRY_BINARY_DIR="${CMAKE_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS ${arg_KIND} TIMEOUT ${arg_TIMEOUT})
+  # Only these may have a neighbour: the others share a server, or await processes and clocks.
+  if(NOT arg_KIND MATCHES "^(unit|golden|fuzz)$")
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
 endfunction()

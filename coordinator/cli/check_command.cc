@@ -1,6 +1,8 @@
 #include "coordinator/cli/check_command.h"
 
 #include <cstdio>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,12 +29,14 @@ int Fail(const Status& status, int exit_status) {
 // What preflight found of each target's server, then the last line.
 void PrintWell(const CheckOptions& options, const PreparedRun& prepared,
                const report::Aggregator& found) {
+  std::map<std::string, std::string> first;  // target that said the same
   for (const v1::ServerInfo& server : found.servers()) {
     std::string text;
     for (const v1::NameValue& variable : server.variables()) {
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", variable.name(), variable.value());
     }
-    fmt::print("  {:<9}{}\n", server.target(), text);
+    const auto [same, is_new] = first.emplace(text, server.target());
+    fmt::print("  {:<9}{}\n", server.target(), is_new ? text : "as " + same->second);
   }
   for (const v1::Warning& warning : found.warnings()) fmt::print("  warning  {}\n", warning.text());
   const int targets = prepared.workload.targets_size();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -13,14 +14,30 @@
 namespace cavalry::cli {
 namespace {
 
+constexpr std::size_t kWidth = 100;
 constexpr std::size_t kOrderShown = 12;  // visits of targets listed before "..."
 
 std::string Count(std::size_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+// A head and its text, broken between words at kWidth.
 std::string Line(const std::string& head, const std::string& text) {
-  return fmt::format("  {:<9}{}\n", head, text);
+  std::string lines;
+  std::string line = fmt::format("  {:<9}", head);
+  const std::string margin(line.size(), ' ');
+  bool empty = true;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!empty && line.size() + 1 + word.size() > kWidth) {
+      lines += line + "\n";
+      line = margin;
+      empty = true;
+    }
+    line += (empty ? "" : " ") + word;
+    empty = false;
+  }
+  return lines + line + "\n";
 }
 
 std::string OrderName(v1::Order order) {
@@ -124,8 +141,8 @@ std::string RenderPlan(const PreparedRun& prepared, const PlanTextOptions& optio
   std::string text = fmt::format(
       "PLAN {} x {}{} = {}, {}{}\n", Count(rounds, "round"), Count(targets.size(), "target"),
       points > 1 ? " x " + Count(points, "load point") : "", Count(steps.size(), "step"),
-      counted ? "a time that the counts decide, more than " : "about ",
-      FormatDurationWords(prepared.expected / kSecond * kSecond));
+      counted ? "for as long as their counts take"
+              : "about " + FormatDurationWords(prepared.expected / kSecond * kSecond));
   text += Line("order", fmt::format("{} ({}), seed {}", Visits(steps), OrderName(workload.order()),
                                     workload.seed()));
   text += Line("load", fmt::format("{}; warm-up {}, measure {}", SessionsText(steps),

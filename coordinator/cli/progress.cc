@@ -46,7 +46,6 @@ std::string Progress::PhaseText(const run::Activity& activity, Nanos now) const 
   const bool load = activity.step_id != 0 && activity.start_instant != 0;
   if (load && now >= activity.start_instant) return "";
   std::string text = activity.text;
-  if (activity.start_instant != 0) return text + ": about to start";
   if (activity.total > 0) {
     text += fmt::format(": {} of {} {}", FormatCount(activity.done), FormatCount(activity.total),
                         activity.what);
@@ -71,7 +70,9 @@ void Progress::Show(const run::RunEngine& engine, const std::vector<std::string>
   const bool changed = activity.text != last_activity_;
   if (now < next_ && !(form_ == Form::kPlain && changed)) return;
   last_activity_ = activity.text;
-  next_ = now + (form_ == Form::kScreen ? kRedrawEvery : kPlainEvery);
+  // Lines get rarer the longer a run lasts, so that an hour does not fill a log.
+  const Nanos elapsed = now - engine.started_at();
+  next_ = now + (form_ == Form::kScreen ? kRedrawEvery : std::max(kPlainEvery, elapsed / 30));
 
   report::LiveOptions options;
   options.elapsed = now - engine.started_at();

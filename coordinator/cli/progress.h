@@ -15,7 +15,7 @@ class Progress {
  public:
   enum class Form : std::uint8_t { kQuiet, kPlain, kScreen };
   static constexpr Nanos kRedrawEvery = 200 * kMillisecond;
-  static constexpr Nanos kPlainEvery = 5 * kSecond;
+  static constexpr Nanos kPlainEvery = 2 * kSecond;
 
   explicit Progress(Form form) : form_(form) {}
   // kScreen when stderr is a terminal that can move its cursor.

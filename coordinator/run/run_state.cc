@@ -339,23 +339,25 @@ void RunState::Finish(v1::RunEnd end, const Status& status, Nanos now) {
 Activity RunState::activity() const {
   Activity activity;
   activity.since = stage_since_;
+  std::set<std::string> targets;
   switch (stage_) {
     case Stage::kWaiting:
       activity.text = fmt::format("waits for agents: {} of {}", agents_alive(), plan_.agents);
       break;
     case Stage::kPhase:
-      activity.text = PhaseName(phases_.phase());
       activity.step_id = phases_.step_id();
       for (const PhaseTask& task : phases_.tasks()) {
         activity.done += task.progress_done;
         activity.total += task.progress_total;
         if (!task.progress_what.empty()) activity.what = task.progress_what;
-        if (task.state == PhaseTask::State::kRunning) activity.text += " " + task.request.target();
+        if (task.state == PhaseTask::State::kRunning) targets.insert(task.request.target());
       }
+      activity.text = PhaseName(phases_.phase());
+      for (const std::string& target : targets) activity.text += " " + target;
       break;
     case Stage::kStep:
-      activity.text = fmt::format("{}, {} sessions", current().step.target(),
-                                  current().workload.load().sessions());
+      activity.text = fmt::format("connects {} session{}", current().workload.load().sessions(),
+                                  current().workload.load().sessions() == 1 ? "" : "s");
       activity.step_id = step_.step_id();
       activity.start_instant = step_.start_instant().value_or(0);
       break;

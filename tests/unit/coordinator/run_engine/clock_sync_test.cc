@@ -32,7 +32,8 @@ TEST(ClockSyncTest, TakesTheBestRoundTrip) {
 
 TEST(ClockSyncTest, ErrorIsAtMostHalfTheRoundTrip) {
   ClockSync clock;
-  ASSERT_TRUE(Exchange(&clock, 100 * kSecond, -5 * kSecond, 900 * kMicrosecond, 100 * kMicrosecond));
+  ASSERT_TRUE(
+      Exchange(&clock, 100 * kSecond, -5 * kSecond, 900 * kMicrosecond, 100 * kMicrosecond));
   EXPECT_LE(std::abs(clock.offset() + 5 * kSecond), clock.rtt() / 2);
 }
 

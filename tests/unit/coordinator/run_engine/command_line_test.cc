@@ -1,0 +1,92 @@
+// What people type wrongly: exit status and message, before anything is started.
+#include "coordinator/cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace cavalry::cli {
+namespace {
+
+struct Ended {
+  int status = 0;
+  std::string out;
+  std::string error;
+};
+
+Ended Type(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "cavalry");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  Ended ended;
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  ended.status = CommandLine(static_cast<int>(argv.size()), argv.data());
+  ended.out = ::testing::internal::GetCapturedStdout();
+  ended.error = ::testing::internal::GetCapturedStderr();
+  return ended;
+}
+
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(CommandLineTest, BareNameShowsTheFirstScreen) {
+  const Ended ended = Type({});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_TRUE(Contains(ended.out, "cavalry run SPEC"));
+  EXPECT_TRUE(Contains(ended.out, "cavalry check SPEC"));
+}
+
+TEST(CommandLineTest, HelpAndVersionEndWell) {
+  EXPECT_TRUE(Contains(Type({"--version"}).out, CAVALRY_VERSION));
+  for (const char* command : {"run", "check", "report"}) {
+    const Ended ended = Type({command, "--help"});
+    EXPECT_EQ(ended.status, 0);
+    EXPECT_TRUE(Contains(ended.out, "Examples:")) << command;
+  }
+  EXPECT_TRUE(Contains(Type({"run", "--help"}).out, "Units: durations"));
+}
+
+TEST(CommandLineTest, WrongUseEndsWithTwo) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"fly"},
+      {"run"},
+      {"run", "spec.yaml", "--frobnicate"},
+      {"run", "spec.yaml", "--local", "0"},
+      {"run", "spec.yaml", "--local", "2", "--agents", "2"},
+      {"run", "spec.yaml", "--quiet", "--json"},
+      {"run", "spec.yaml", "--loop", "select"},
+      {"run", "spec.yaml", "--wait-agents", "60"},
+      {"run", "spec.yaml", "--on-lost-agent", "weep"},
+      {"run", "spec.yaml", "--agents", "2"},
+      {"run", "spec.yaml", "--listen", "nowhere"},
+      {"run", "/nonexistent/spec.yaml"},
+      {"check", "/nonexistent/spec.yaml"},
+      {"report", "--format", "xml"},
+  };
+  for (const std::vector<std::string>& arguments : wrong) {
+    const Ended ended = Type(arguments);
+    EXPECT_EQ(ended.status, 2) << arguments.back();
+    EXPECT_FALSE(ended.error.empty()) << arguments.back();
+  }
+}
+
+TEST(CommandLineTest, PlainTextBeyondLoopbackNeedsAWord) {
+  const Ended ended = Type({"run", "/nonexistent/spec.yaml", "--listen", "0.0.0.0:7400"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_TRUE(Contains(ended.error, "--insecure")) << ended.error;
+  EXPECT_TRUE(Contains(ended.error, "passwords")) << ended.error;
+  // With the word, or on loopback, the next fault is found.
+  for (const std::vector<std::string>& allowed :
+       {std::vector<std::string>{"--listen", "0.0.0.0:7400", "--insecure"},
+        {"--listen", "127.0.0.1:7400"}}) {
+    std::vector<std::string> arguments = {"run", "/nonexistent/spec.yaml"};
+    arguments.insert(arguments.end(), allowed.begin(), allowed.end());
+    EXPECT_TRUE(Contains(Type(arguments).error, "/nonexistent/spec.yaml"));
+  }
+}
+
+}  // namespace
+}  // namespace cavalry::cli

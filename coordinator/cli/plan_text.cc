@@ -139,7 +139,7 @@ std::string RenderPlan(const PreparedRun& prepared, const PlanTextOptions& optio
     return !step.workload.load().stop_after().has_duration();
   });
   std::string text = fmt::format(
-      "PLAN {} x {}{} = {}, {}{}\n", Count(rounds, "round"), Count(targets.size(), "target"),
+      "PLAN {} x {}{} = {}, {}\n", Count(rounds, "round"), Count(targets.size(), "target"),
       points > 1 ? " x " + Count(points, "load point") : "", Count(steps.size(), "step"),
       counted ? "for as long as their counts take"
               : "about " + FormatDurationWords(prepared.expected / kSecond * kSecond));

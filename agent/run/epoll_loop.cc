@@ -65,6 +65,7 @@ class EpollLoop final : public Loop {
     int error;
   };
 
+  bool Register(int fd, std::uint64_t tag);
   void Receive(Stream& stream, std::uint32_t events);
   bool SendUnsent(StreamId id, Stream& stream);
   void Lose(StreamId id, Stream& stream, int error);
@@ -94,10 +95,7 @@ Loop::StreamId EpollLoop::OpenStream(UniqueFd socket, StreamHandler* handler) {
   stream.fd = std::move(socket);
   stream.handler = handler;
   stream.lost = false;
-  epoll_event event{};
-  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-  event.data.u64 = Tag(Kind::kStream, stream.generation, id);
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stream.fd.get(), &event) != 0) {
+  if (!Register(stream.fd.get(), Tag(Kind::kStream, stream.generation, id))) {
     Lose(id, stream, errno);
   }
   return id;
@@ -197,23 +195,24 @@ void EpollLoop::ArmWatch(WatchId id, int fd, short events, bool fresh) {
   Watch& watch = *watches_[id];
   watch.armed = events;
   if (watch.fd == fd && !fresh) return;
-  if (watch.fd >= 0 && watch.fd != fd) {
-    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, watch.fd, nullptr);  // fails when it is closed: as well
-  }
+  watch.fd = fd;
+  Register(fd, Tag(Kind::kWatch, watch.generation, id));
+}
+
+bool EpollLoop::Register(int fd, std::uint64_t tag) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET;
-  event.data.u64 = Tag(Kind::kWatch, watch.generation, id);
-  // A modification reports again what is already there.
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) != 0) {
-    epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
-  }
-  watch.fd = fd;
+  event.data.u64 = tag;
+  // A descriptor that is registered takes the new tag, and reports again what is already there. None
+  // is ever taken out: it may have been closed by a library and belong to somebody else by now.
+  // Closing takes it out, and until then its events name a generation that is gone.
+  return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0 ||
+         (errno == EEXIST && epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0);
 }
 
 void EpollLoop::DisarmWatch(WatchId id) {
   Watch& watch = *watches_[id];
   watch.armed = 0;
-  if (watch.fd >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, watch.fd, nullptr);
   watch.fd = -1;
   ++watch.generation;
 }

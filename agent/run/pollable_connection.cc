@@ -20,8 +20,10 @@ void PollableConnection::Open() {
 }
 
 void PollableConnection::Drop() {
-  // First the poll, then the descriptor.
-  if (std::exchange(watching_, false)) context().loop->DisarmWatch(watch_);
+  // First the poll, then the descriptor. Also without a poll: the next descriptor may have the number
+  // of this one.
+  watching_ = false;
+  context().loop->DisarmWatch(watch_);
   library_deadline_ = kNever;
   client_.reset();
 }

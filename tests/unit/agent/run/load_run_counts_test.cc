@@ -95,12 +95,12 @@ TEST_P(LoadRunCounts, TimedRunEndsOnTimeWithWholeIntervals) {
     EXPECT_EQ(interval.part, Part::kMeasure);
     EXPECT_TRUE(seen.emplace(interval.worker, interval.index).second);
     if (interval.index < 2) {
-      EXPECT_EQ(interval.stats.in_flight, 4u);
+      EXPECT_GE(interval.stats.in_flight, 3u);  // one may be about to be issued
     }
   }
   EXPECT_EQ(seen.size(), 6u);  // three of each worker
   const WorkerResult& worker = result.finished.workers.front();
-  EXPECT_GE(worker.wall, 2200 * kMillisecond);
+  EXPECT_GE(worker.wall, 2150 * kMillisecond);
   EXPECT_GT(worker.cpu_user + worker.cpu_system, 0);
   EXPECT_GT(worker.loop_lag.count(), 50u);
   EXPECT_GE(worker.last_end, worker.stopped_issuing - kSecond);

@@ -17,6 +17,7 @@ namespace cavalry::run {
 struct PhaseTask {
   std::string agent;
   v1::RunPhase request;
+  std::string load_point;  // that the request is about; "" the spec itself
   // Filled in as it goes:
   enum class State : std::uint8_t { kWaiting, kRunning, kDone, kLost } state = State::kWaiting;
   v1::PhaseDone done;

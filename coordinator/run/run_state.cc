@@ -251,7 +251,10 @@ void RunState::ProceedStep(Nanos now) {
   }
   // Nothing can have been measured before the start, so there is no report to wait for.
   const bool nothing_to_wait_for = ending_ && !step_.started() && !step_.fatal().ok();
-  if (!step_.done() && !nothing_to_wait_for) return step_.Advance(Alive(), now, &actions_);
+  if (!step_.done() && !nothing_to_wait_for) {
+    if (!step_.started()) step_.Advance(Alive(), now, &actions_);
+    return;
+  }
 
   step_.AdvanceKeys(CurrentOwner(), &keys_, &actions_);
   if (step_.sessions_never_connected() > 0) partial_ = true;
@@ -324,6 +327,10 @@ void RunState::Finish(v1::RunEnd end, const Status& status, Nanos now) {
   if (drop && end != v1::RUN_END_COMPLETE && next_step_ > 0 &&
       phases_.phase() != v1::PHASE_CLEANUP) {
     actions_.Warn("cleanup was left out: the tables that cavalry made are still there", 0);
+  }
+  if (stale_dropped_ > 0) {
+    actions_.Say(fmt::format("{} messages of other steps, or sent again, were dropped",
+                             FormatCount(stale_dropped_)));
   }
   v1::RunEnded* ended = actions_.Record()->mutable_run_ended();
   ended->set_end(end);

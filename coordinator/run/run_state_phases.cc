@@ -1,6 +1,7 @@
 // The phases of a run other than the load: preflight, reset, prepare, fill, marks, audit, cleanup.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,7 @@ Status PhaseError(const PhaseTask& task, std::size_t agents) {
   const std::string prefix = task.request.target();
   std::string text = StatusText(status);
   if (text.rfind(prefix + ":", 0) != 0) text = fmt::format("{}: {}", prefix, text);
+  if (!task.load_point.empty()) text += fmt::format(" (at {})", task.load_point);
   if (agents > 1) text += fmt::format(" ({} on {})", PhaseName(task.request.phase()), task.agent);
   return MakeStatus(status.code(), text);
 }
@@ -85,10 +87,14 @@ void RunState::BeginPhase(v1::Phase phase, std::uint64_t step_id, std::vector<Ph
   if (phases_.done()) PhaseEnded(now);
 }
 
+// One task a target, and one more for each load point that changes the target's own options.
 void RunState::BeginPreflight(Nanos now) {
   std::vector<PhaseTask> tasks;
-  for (const v1::Target& target : plan_.workload.targets()) {
-    PhaseTask task = MakeTask(tasks.size(), v1::PHASE_PREFLIGHT, plan_.workload, target.name());
+  std::set<std::string> seen;
+  const auto add = [&](const v1::Workload& workload, const v1::Target& target,
+                       const std::string& load_point) {
+    if (!seen.insert(target.SerializeAsString()).second) return;
+    PhaseTask task = MakeTask(tasks.size(), v1::PHASE_PREFLIGHT, workload, target.name());
     // Limits of the server are judged by the step with the most sessions.
     std::uint32_t sessions = 0;
     for (const PlannedStep& step : plan_.steps) {
@@ -98,7 +104,19 @@ void RunState::BeginPreflight(Nanos now) {
     }
     if (sessions > 0) task.request.mutable_workload()->mutable_load()->set_sessions(sessions);
     task.request.set_connect(plan_.connect);
+    task.load_point = load_point;
     tasks.push_back(std::move(task));
+  };
+  for (const v1::Target& target : plan_.workload.targets()) add(plan_.workload, target, "");
+  for (const PlannedStep& step : plan_.steps) {
+    std::string load_point;
+    for (const v1::NameValue& value : step.step.set()) {
+      load_point +=
+          fmt::format("{}{}={}", load_point.empty() ? "" : ", ", value.name(), value.value());
+    }
+    for (const v1::Target& target : step.workload.targets()) {
+      if (target.name() == step.step.target()) add(step.workload, target, load_point);
+    }
   }
   BeginPhase(v1::PHASE_PREFLIGHT, 0, std::move(tasks), now);
 }
@@ -223,9 +241,10 @@ void RunState::OnLatePhase(Nanos now) {
 }
 
 void RunState::PhaseEnded(Nanos now) {
+  std::set<std::string> told;  // agents and load points can have the same to say
   for (const PhaseTask& task : phases_.tasks()) {
     for (const std::string& warning : task.done.warnings()) {
-      actions_.Warn(warning, phases_.step_id());
+      if (told.insert(warning).second) actions_.Warn(warning, phases_.step_id());
     }
   }
   switch (phases_.phase()) {
@@ -258,7 +277,7 @@ void RunState::PhaseEnded(Nanos now) {
 
 void RunState::PreflightEnded(Nanos now) {
   for (const PhaseTask& task : phases_.tasks()) {
-    if (task.done.server().empty()) continue;
+    if (task.done.server().empty() || !task.load_point.empty()) continue;
     v1::ServerInfo* info = actions_.Record()->mutable_server_info();
     info->set_target(task.request.target());
     *info->mutable_variables() = task.done.server();

@@ -236,6 +236,27 @@ TEST(RunStateTest, PreflightJudgesTheStepWithTheMostSessions) {
   EXPECT_EQ(driver.phases[0].workload().load().sessions(), 640U);
 }
 
+TEST(RunStateTest, PreflightAlsoTriesSweptOptionsOfATarget) {
+  RunPlan plan = MakePlan(MakeWorkload(), {"sql", "sql", "hs"}, 1);
+  v1::NameValue* set = plan.steps[1].step.add_set();
+  set->set_name("targets.sql.mysql.statements");
+  set->set_value("prepared");
+  v1::Target* target = plan.steps[1].workload.mutable_targets(0);
+  target->mutable_mysql()->set_statements(v1::STATEMENTS_PREPARED);
+  StateDriver driver(std::move(plan));
+  driver.Join("a");
+  driver.PhaseDone("a", 0, v1::PHASE_PREFLIGHT);
+  driver.PhaseDone("a", 0, v1::PHASE_PREFLIGHT);
+  EXPECT_FALSE(driver.end);
+  driver.PhaseDone("a", 0, v1::PHASE_PREFLIGHT, [](v1::PhaseDone* done) {
+    done->mutable_status()->set_code(9);
+    done->mutable_status()->set_text("cannot prepare");
+  });
+  ASSERT_TRUE(driver.end);
+  EXPECT_EQ(StatusText(driver.end->status),
+            "sql: cannot prepare (at targets.sql.mysql.statements=prepared)");
+}
+
 TEST(RunStateTest, StartOffsetUsesTheBetterClock) {
   StateDriver driver(MakePlan(MakeWorkload(), {"sql"}, 1));
   driver.Join("a", /*offset=*/kSecond, /*rtt=*/0);

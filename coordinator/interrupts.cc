@@ -11,7 +11,12 @@ namespace cavalry::coordinator {
 StatusOr<Interrupts> Interrupts::Create() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&signals, signal);
+  // Under nohup the end of the terminal must not end the run. A blocked signal would arrive here
+  // even though it is ignored.
+  struct sigaction hangup {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
   if (const int error = pthread_sigmask(SIG_BLOCK, &signals, nullptr); error != 0) {
     return ErrnoStatus(error, "block signals");
   }

@@ -343,6 +343,8 @@ void Aggregator::MergeReport(const v1::StepReportReceived& event, AgentStepView*
     step.cpu_user += user;
     step.cpu_system += system;
     step.wall_workers += wall;
+    step.waited_workers += static_cast<Nanos>(worker.run_queue_wait_ns());
+    step.loop_turns += worker.loop_turns();
     view.cpu_user += user;
     view.cpu_system += system;
     view.wall_workers += wall;

@@ -82,7 +82,9 @@ struct StepView {
   Nanos issuing = 0;
   Nanos cpu_user = 0;
   Nanos cpu_system = 0;
-  Nanos wall_workers = 0;  // worker threads' wall time
+  Nanos wall_workers = 0;    // worker threads' wall time
+  Nanos waited_workers = 0;  // of that: ready to run, waiting for a core
+  std::uint64_t loop_turns = 0;
   std::uint64_t sessions_never_connected = 0;
   bool generator_limited = false;
   bool lost_agent = false;

@@ -13,6 +13,9 @@ namespace {
 constexpr double kDrainShare = 0.02;
 constexpr double kMissShare = 0.01;
 // Against steps of seconds, a start spread of this size is in the figures of the first second.
+// A worker is the limit beyond either (design: generator_limited).
+constexpr double kBusyBound = 0.9;
+constexpr double kWaitBound = 0.1;
 constexpr Nanos kStartSpread = 50 * kMillisecond;
 
 std::uint64_t Attempted(const Result& result) { return result.totals->TotalOperations().attempted; }
@@ -109,16 +112,40 @@ void AboutSessions(const Report& report, std::vector<Finding>* findings) {
   }
 }
 
-void AboutGenerator(const Report& report, std::vector<Finding>* findings) {
+// One line for all points of a cause: who was the limit decides what to do.
+void AboutLimits(const Report& report, std::vector<Finding>* findings) {
+  std::vector<std::string> busy;
+  std::vector<std::string> waited;
   for (const Result& point : report.summary) {
     if (!point.generator_limited) continue;
-    const std::string busy =
-        point.busy ? fmt::format(" (workers busy {:.0f} %)", *point.busy * 100) : std::string();
-    findings->push_back({fmt::format("{}: the generator was the limit{}. Its figures are a lower "
-                                     "bound: add agents or cores.",
-                                     StepLabel(point.step), busy),
+    // By how much each bound was passed, averaged over workers and rounds.
+    const double by_wait = point.waited.value_or(0) / kWaitBound;
+    const double by_cpu = point.busy.value_or(0) / kBusyBound;
+    if (by_wait > by_cpu) {
+      waited.push_back(
+          fmt::format("{} ({:.0f} %)", StepLabel(point.step), by_wait * kWaitBound * 100));
+    } else {
+      busy.push_back(
+          fmt::format("{} ({:.0f} %)", StepLabel(point.step), by_cpu * kBusyBound * 100));
+    }
+  }
+  if (!waited.empty()) {
+    findings->push_back({fmt::format("Load threads waited for a core: {}. Other programs, such as "
+                                     "the server itself, use the generator's cores: these figures "
+                                     "are a lower bound. Run the agents on hosts of their own.",
+                                     fmt::join(waited, ", ")),
                          true});
   }
+  if (!busy.empty()) {
+    findings->push_back({fmt::format("Load threads were busy nearly all the time: {}. These "
+                                     "figures are a lower bound: add agents or cores.",
+                                     fmt::join(busy, ", ")),
+                         true});
+  }
+}
+
+void AboutGenerator(const Report& report, std::vector<Finding>* findings) {
+  AboutLimits(report, findings);
   Nanos worst = 0;
   for (const StepView& step : report.run->steps()) {
     Nanos first = 0;

@@ -34,7 +34,11 @@ void Derive(Result* result) {
     result->cpu_user_us_per_op = result->cpu_user_s * 1e6 / static_cast<double>(worked);
     result->cpu_system_us_per_op = result->cpu_system_s * 1e6 / static_cast<double>(worked);
   }
+  if (worked > 0 && result->loop_turns > 0) {
+    result->ops_per_turn = static_cast<double>(worked) / static_cast<double>(result->loop_turns);
+  }
   if (result->wall_worker_s > 0) {
+    result->waited = result->waited_worker_s / result->wall_worker_s;
     result->busy = (result->cpu_user_s + result->cpu_system_s) / result->wall_worker_s;
   }
 }
@@ -53,6 +57,8 @@ Result MakeResult(const StepView& step) {
   result.cpu_user_s = static_cast<double>(step.cpu_user) / kPerSecond;
   result.cpu_system_s = static_cast<double>(step.cpu_system) / kPerSecond;
   result.wall_worker_s = static_cast<double>(step.wall_workers) / kPerSecond;
+  result.waited_worker_s = static_cast<double>(step.waited_workers) / kPerSecond;
+  result.loop_turns = step.loop_turns;
   result.sessions_never_connected = step.sessions_never_connected;
   result.seconds = &step.seconds;
   result.audit = step.audit;
@@ -92,6 +98,8 @@ Result MergeRounds(const std::vector<const Result*>& rounds, std::size_t operati
     merged.cpu_user_s += round->cpu_user_s;
     merged.cpu_system_s += round->cpu_system_s;
     merged.wall_worker_s += round->wall_worker_s;
+    merged.waited_worker_s += round->waited_worker_s;
+    merged.loop_turns += round->loop_turns;
     merged.sessions_never_connected += round->sessions_never_connected;
     if (round->audit) AddAudit(*round->audit, &merged.audit);
     merged.generator_limited = merged.generator_limited || round->generator_limited;

@@ -33,7 +33,11 @@ struct Result {
   std::optional<double> rows_per_s;
   double cpu_user_s = 0;
   double cpu_system_s = 0;
-  double wall_worker_s = 0;                  // worker threads' wall time, for the busy share
+  double wall_worker_s = 0;    // worker threads' wall time, for the busy share
+  double waited_worker_s = 0;  // of that: ready to run, waiting for a core
+  std::uint64_t loop_turns = 0;
+  std::optional<double> ops_per_turn;        // operations per turn of a worker's loop
+  std::optional<double> waited;              // share of wall_worker_s
   std::optional<double> cpu_user_us_per_op;  // nothing without operations
   std::optional<double> cpu_system_us_per_op;
   std::optional<double> busy;  // share of the workers' time on a core

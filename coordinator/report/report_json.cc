@@ -200,7 +200,9 @@ void AddFigures(const Report& report, const Result& result, Json* json) {
   add("client_cpu", Json{{"user_us_per_op", Number(result.cpu_user_us_per_op)},
                          {"system_us_per_op", Number(result.cpu_system_us_per_op)},
                          {"user_s", result.cpu_user_s},
-                         {"system_s", result.cpu_system_s}});
+                         {"system_s", result.cpu_system_s},
+                         {"ops_per_turn", Number(result.ops_per_turn)},
+                         {"waited_share", Number(result.waited)}});
   add("errors", Errors(result.errors));
   add("retries", totals.retries);
   add("reconnects", totals.reconnects);

@@ -300,16 +300,45 @@ std::string AgentLines(const Report& report) {
   return text;
 }
 
+namespace {
+
+// What a reader compares two servers by; the rest is in report.json.
+bool IsTold(const std::string& variable) {
+  static const std::vector<std::string> kTold = {"version",
+                                                 "innodb_buffer_pool_size",
+                                                 "innodb_flush_log_at_trx_commit",
+                                                 "sync_binlog",
+                                                 "max_connections",
+                                                 "handlersocket_threads",
+                                                 "handlersocket_threads_wr",
+                                                 "handlersocket_accept_balance"};
+  return std::find(kTold.begin(), kTold.end(), variable) != kTold.end();
+}
+
+}  // namespace
+
 std::string ServerLines(const Report& report) {
-  std::string text;
+  // Targets of one server share a line.
+  std::vector<std::pair<std::string, std::string>> lines;  // names, variables
   for (const v1::ServerInfo& server : report.run->servers()) {
     std::vector<std::string> variables;
     for (const v1::NameValue& variable : server.variables()) {
+      if (!IsTold(variable.name())) continue;
       variables.push_back(
           fmt::format("{} {}", Printable(variable.name(), 64), Printable(variable.value(), 128)));
     }
-    text += LabelledLine(text.empty() ? "server" : "",
-                         fmt::format("{}: {}", server.target(), fmt::join(variables, ", ")));
+    const std::string told = fmt::format("{}", fmt::join(variables, ", "));
+    const auto same = std::find_if(lines.begin(), lines.end(),
+                                   [&](const auto& line) { return line.second == told; });
+    if (same == lines.end()) {
+      lines.emplace_back(server.target(), told);
+    } else {
+      same->first += ", " + server.target();
+    }
+  }
+  std::string text;
+  for (const auto& [targets, told] : lines) {
+    text += LabelledLine(text.empty() ? "server" : "", fmt::format("{}: {}", targets, told));
   }
   return text;
 }

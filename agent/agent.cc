@@ -61,7 +61,7 @@ class Membership {
   Membership(const AgentOptions& options, ControlClient* client)
       : client_(client),
         state_(MonotonicNow()),
-        load_({options.workers, options.loop, options.max_open_files}),
+        load_({options.workers, options.loop, options.max_open_files, options.realtime}),
         phases_(options.workers) {
     client_->Send(MakeHello(options));
   }

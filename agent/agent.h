@@ -17,6 +17,7 @@ struct AgentOptions {
   std::string local_token;  // not empty: a child of the coordinator, gone when its run is over
   std::uint32_t workers = 1;
   run::LoopKind loop = run::LoopKind::kAuto;
+  bool realtime = true;  // ask for real-time priority of load threads
   std::uint64_t max_open_files = 1024;
 };
 

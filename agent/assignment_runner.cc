@@ -98,6 +98,7 @@ Status AssignmentRunner::CheckOpenFiles(const run::LoadPlan& plan) const {
 // An error: the step could not begin. Once armed, errors travel in the step report.
 Status AssignmentRunner::RunLoad(const v1::Assignment& assignment, const Send& send) {
   CAVALRY_ASSIGN_OR_RETURN(ledger_.plan, MakeLoadPlan(assignment, options_.workers, options_.loop));
+  ledger_.plan->realtime = options_.realtime;
   run::LoadPlan& plan = *ledger_.plan;
   CAVALRY_RETURN_IF_ERROR(CheckOpenFiles(plan));
   CAVALRY_RETURN_IF_ERROR(

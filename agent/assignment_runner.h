@@ -19,6 +19,7 @@ struct AssignmentOptions {
   std::uint32_t workers = 1;
   run::LoopKind loop = run::LoopKind::kAuto;
   std::uint64_t max_open_files = 1024;
+  bool realtime = false;  // ask for real-time priority of load threads
 };
 
 class AssignmentRunner {

@@ -46,6 +46,7 @@ int Run(int argc, char** argv) {
   cavalry::agent::AgentOptions options;
   int parent_fd = -1;
   std::string loop = "auto";
+  std::string priority = "auto";
   std::string log_level = "info";
   options.workers = std::max(1U, std::thread::hardware_concurrency());
 
@@ -62,6 +63,10 @@ int Run(int argc, char** argv) {
       ->check(CLI::Range(1U, 1024U));
   app.add_option("--loop", loop, "Event loop: auto, io_uring or epoll")
       ->check(CLI::IsMember({"auto", "io_uring", "epoll"}))
+      ->capture_default_str();
+  app.add_option("--priority", priority,
+                 "Of load threads: auto (real-time where the system allows it) or normal")
+      ->check(CLI::IsMember({"auto", "normal"}))
       ->capture_default_str();
   app.add_option("--log", log_level, "Log level: debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
@@ -81,6 +86,7 @@ int Run(int argc, char** argv) {
   options.loop = loop == "io_uring" ? LoopKind::kIoUring
                  : loop == "epoll"  ? LoopKind::kEpoll
                                     : LoopKind::kAuto;
+  options.realtime = priority == "auto";
   options.max_open_files = cavalry::agent::RaiseOpenFileLimit();
   const cavalry::Status status = cavalry::agent::RunAgent(options, quit_requested);
   if (!status.ok() && !quit_requested) {

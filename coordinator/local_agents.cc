@@ -108,6 +108,7 @@ Status LocalAgents::Spawn(const Options& options, const std::string& program, in
            {"--parent-fd", std::to_string(kLifeFdInChild)},
            {"--workers", std::to_string(options.workers)},
            {"--loop", options.loop},
+           {"--priority", options.priority},
            {"--log", "warning"},
            {"--local-token", options.token}}) {
     arguments.emplace_back(option);

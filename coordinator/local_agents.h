@@ -28,6 +28,7 @@ class LocalAgents {
     std::string token;          // its proof to be ours
     std::uint32_t workers = 1;  // of each
     std::string loop = "auto";
+    std::string priority = "auto";
     std::string program;  // "" beside this program, then in PATH
   };
   struct Exit {

@@ -203,9 +203,9 @@ bool EpollLoop::Register(int fd, std::uint64_t tag) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET;
   event.data.u64 = tag;
-  // A descriptor that is registered takes the new tag, and reports again what is already there. None
-  // is ever taken out: it may have been closed by a library and belong to somebody else by now.
-  // Closing takes it out, and until then its events name a generation that is gone.
+  // A descriptor that is registered takes the new tag, and reports again what is already there.
+  // None is ever taken out: it may have been closed by a library and belong to somebody else by
+  // now. Closing takes it out, and until then its events name a generation that is gone.
   return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0 ||
          (errno == EEXIST && epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0);
 }

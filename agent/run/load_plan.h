@@ -39,6 +39,7 @@ struct LoadPlan {
   double connect_rate = 2000;  // begun per second, this agent
   std::uint32_t workers = 1;
   LoopKind loop = LoopKind::kAuto;
+  bool realtime = false;  // ask for real-time priority of load threads
   bool keep_ledger = false;
 
   // A closed loop whose script is one operation once: response time is its service time.

@@ -27,7 +27,10 @@ struct ArmedEvent {
 
 enum class Part : std::uint8_t { kWarmup, kMeasure };
 
-// A worker closed an interval. Recorders go back by Recycle().
+// A worker closed an interval. Recorders go back by Recycle(). A worker's intervals come in order:
+// all of warm-up, then all of measure. Connects and their errors are in the interval of their end;
+// those before the start instant are in measure's first, so that a report is the sum of its
+// intervals (ArmedEvent's errors are the same ones, told early).
 struct IntervalEvent {
   std::uint32_t worker = 0;
   Part part = Part::kMeasure;
@@ -43,7 +46,7 @@ struct WorkerResult {
   Nanos stopped_issuing = 0;  // monotonic
   Nanos cpu_user = 0, cpu_system = 0, run_queue_wait = 0;  // over measure, drain included
   Nanos wall = 0;                                          // of the same
-  std::uint64_t loop_turns = 0;
+  std::uint64_t loop_turns = 0;                            // of the same
   std::uint64_t sessions_never_connected = 0;
   stats::LatencyHistogram loop_lag;  // lateness of timers
   std::string loop;                  // "io_uring" or "epoll"

@@ -20,8 +20,8 @@ void PollableConnection::Open() {
 }
 
 void PollableConnection::Drop() {
-  // First the poll, then the descriptor. Also without a poll: the next descriptor may have the number
-  // of this one.
+  // First the poll, then the descriptor. Also without a poll: the next descriptor may have the
+  // number of this one.
   watching_ = false;
   context().loop->DisarmWatch(watch_);
   library_deadline_ = kNever;

@@ -6,16 +6,16 @@
 namespace cavalry::run {
 
 // A slot of level l covers 4^l ticks. A timer goes to the lowest level whose 64 slots reach it,
-// hence into a slot of at most a sixteenth of its distance, and stays there: nothing cascades.
+// hence into a slot of at most a fifteenth of its distance, and stays there: nothing cascades.
 void TimerWheel::Set(Timer* timer, Nanos deadline) {
   timer->Unlink();
   const Nanos tick = std::max((deadline + kTickNanos - 1) >> kTickShift, tick_ + 1);
   const Nanos distance = tick - tick_;
   int level = 0;
-  // 62: rounding up must not reach the slot that the wheel stands on.
+  // 62, so that both ends rounded are 63 slots apart at most: the one the wheel stands on is taken.
   while (level < kLevels - 1 && distance > (Nanos{62} << (level * kLevelShift))) ++level;
   const int shift = level * kLevelShift;
-  const Nanos furthest = (tick_ >> shift) + 62;
+  const Nanos furthest = (tick_ >> shift) + kSlots - 1;
   const Nanos position = std::min((tick + (Nanos{1} << shift) - 1) >> shift, furthest);
   const auto slot = static_cast<std::size_t>(position & (kSlots - 1));
   Level& to = levels_[static_cast<std::size_t>(level)];

@@ -1,5 +1,5 @@
 // The coarse deadlines of one worker: time-outs of operations and connects, back-off, pacing. A
-// timer rings never early, and late by at most a sixteenth of its distance or one tick (66 us),
+// timer rings never early, and late by at most a fifteenth of its distance or one tick (66 us),
 // whichever is more. Setting and cancelling touch one list; nothing is allocated. One thread.
 #pragma once
 

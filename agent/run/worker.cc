@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/run/thread_priority.h"
 #include "core/base/check.h"
 
 namespace cavalry::run {
@@ -37,6 +38,7 @@ void Worker::Run() {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   prctl(PR_SET_TIMERSLACK, 1);
+  if (shared_.plan.realtime) TakeRealtimePriority();
 
   LoopOptions options;
   options.kind = shared_.plan.loop;
@@ -203,6 +205,10 @@ void Worker::BeginIssuing() {
   began_ = context.now;
   const Nanos start = shared_.start_at.load();
   context.issuer.Start(start);
+  if (session_count_ == 0) {
+    context.issuer.Stop(context.now);  // an agent without a share: no part begins
+    return;
+  }
   Set(kProbe, context.now + kProbeDistance);
   Set(kStop, context.issuer.stop_at());
   if (shared_.plan.warmup > 0) {
@@ -220,6 +226,7 @@ void Worker::BeginIssuing() {
 
 void Worker::BeginMeasure(Nanos origin) {
   measuring_ = true;
+  turns_ = 0;
   cpu_.Begin();
   context_->measure.Open(origin);
   Set(kInterval, context_->measure.boundary());
@@ -281,7 +288,7 @@ void Worker::CloseConnections() {
   context.now = MonotonicNow();
   if (measuring_) {
     context.measure.Finish(context.now);
-  } else if (started_) {
+  } else if (started_ && session_count_ > 0) {
     context.warmup.Finish(context.now);
   }
   if (measuring_) usage_ = cpu_.End();

@@ -78,7 +78,7 @@ class Worker final : private WatchHandler {
   bool abandoned_ = false;
   Nanos began_ = 0;              // to issue
   Nanos unconnected_since_ = 0;  // no session of the agent is; 0: one is
-  std::uint64_t turns_ = 0;
+  std::uint64_t turns_ = 0;      // of the loop, since measure began
   stats::LatencyHistogram loop_lag_;
   CpuMeter cpu_;
   CpuMeter::Usage usage_;  // of measure, drain included

@@ -90,6 +90,12 @@ void AddRun(CLI::App* app, RunOptions* options) {
   run->add_option("--loop", options->loop, "Event loop of local agents: auto, io_uring, epoll")
       ->check(CLI::IsMember({"auto", "io_uring", "epoll"}))
       ->type_name("LOOP");
+  run->add_option(
+         "--priority", options->priority,
+         "Of local agents' load threads: auto (real-time where the system allows it, so that "
+         "they don't wait for cores that others use) or normal")
+      ->check(CLI::IsMember({"auto", "normal"}))
+      ->type_name("PRIORITY");
   run->add_option("--allow-destroy", options->allow_destroy,
                   "A table that may be emptied or dropped though cavalry did not create it: "
                   "shop.orders (repeatable)")

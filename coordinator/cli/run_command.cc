@@ -68,6 +68,7 @@ std::optional<coordinator::LocalAgents::Options> LocalOptions(const RunOptions& 
   coordinator::LocalAgents::Options local;
   local.count = options.local;
   local.loop = options.loop;
+  local.priority = options.priority;
   const auto cores = std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
   local.workers = static_cast<std::uint32_t>(std::max<std::size_t>(cores / options.local, 1));
   return local;

@@ -24,6 +24,7 @@ struct RunOptions {
   bool json = false;
   bool strict = false;
   std::string loop = "auto";
+  std::string priority = "auto";
   std::vector<std::string> allow_destroy;
   run::LostPolicy on_lost = run::LostPolicy::kContinue;
 };

@@ -104,7 +104,9 @@ void Channel::Execute(SessionSlot* slot) {
   }
   in_flight_[slot->ticket()] = slot;
   ++in_flight_count_;
-  if (!set()) context().wheel.Set(this, slot->start() + context().plan.operation_timeout);
+  if (!set()) {
+    context().wheel.Set(this, slot->start() + context().plan.operation_timeout, slot->start());
+  }
   if (!unflushed_) {
     unflushed_ = true;
     context().unflushed.push_back(this);
@@ -196,7 +198,7 @@ void Channel::OnReadyTimer(Nanos now) {
     }
   }
   if (!expired) {
-    if (next != kNever) context().wheel.Set(this, next);
+    if (next != kNever) context().wheel.Set(this, next, now);
     return;
   }
   drivers::OpResult result;

@@ -12,7 +12,7 @@ ConnectPacer::ConnectPacer(TimerWheel* wheel, Nanos distance, Nanos now, std::ui
 
 void ConnectPacer::Queue(Connection* connection, Nanos now) {
   waiting_.push_back(connection);
-  if (!set()) wheel_->Set(this, std::max(next_, now));
+  if (!set()) wheel_->Set(this, std::max(next_, now), now);
 }
 
 void ConnectPacer::Remove(Connection* connection) { std::erase(waiting_, connection); }
@@ -25,7 +25,7 @@ void ConnectPacer::OnTimer(Nanos now) {
     next_ += distance_;
     connection->BeginAttempt(now);
   }
-  if (!waiting_.empty()) wheel_->Set(this, next_);
+  if (!waiting_.empty()) wheel_->Set(this, next_, now);
 }
 
 }  // namespace cavalry::run

@@ -52,7 +52,8 @@ void Connection::BeginAttempt(Nanos now) {
 }
 
 void Connection::SetConnectTimer(Nanos at) {
-  context_->wheel.Set(this, std::min(at, attempt_began_ + context_->plan.connect_timeout));
+  context_->wheel.Set(this, std::min(at, attempt_began_ + context_->plan.connect_timeout),
+                      MonotonicNow());
 }
 
 void Connection::BecomeReady() {
@@ -96,7 +97,7 @@ void Connection::BackOff() {
   const double longest = static_cast<double>(kLongestBackOff) * (1 - context_->jitter.Unit() / 2);
   const auto wait = static_cast<Nanos>(std::min(delay, longest));
   back_off_ = std::min(back_off_ * 2, kLongestBackOff);
-  context_->wheel.Set(this, context_->now + wait);
+  context_->wheel.Set(this, context_->now + wait, context_->now);
 }
 
 void Connection::OnTimer(Nanos now) {

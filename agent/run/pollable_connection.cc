@@ -78,13 +78,15 @@ void PollableConnection::EndOperation(const drivers::OpResult& result) {
 void PollableConnection::Execute(SessionSlot* slot) {
   slot->Begin();
   slot_ = slot;
-  if (!set()) context().wheel.Set(this, slot->start() + context().plan.operation_timeout);
+  if (!set()) {
+    context().wheel.Set(this, slot->start() + context().plan.operation_timeout, slot->start());
+  }
   Take(client_->Start(slot->operation()));
 }
 
 void PollableConnection::SetReadyTimer() {
   const Nanos deadline = slot_->start() + context().plan.operation_timeout;
-  context().wheel.Set(this, std::min(deadline, library_deadline_));
+  context().wheel.Set(this, std::min(deadline, library_deadline_), context().now);
 }
 
 void PollableConnection::OnEvents(short events) {
@@ -123,7 +125,7 @@ void PollableConnection::OnReadyTimer(Nanos now) {
 bool PollableConnection::BeginFarewell() {
   slot_ = nullptr;
   if (watching_) return false;  // in the middle of an operation that was abandoned
-  context().wheel.Set(this, context().now + kFarewellTime);
+  context().wheel.Set(this, context().now + kFarewellTime, context().now);
   Take(client_->StartClose());
   return true;
 }

@@ -7,8 +7,10 @@ namespace cavalry::run {
 
 // A slot of level l covers 4^l ticks. A timer goes to the lowest level whose 64 slots reach it,
 // hence into a slot of at most a fifteenth of its distance, and stays there: nothing cascades.
-void TimerWheel::Set(Timer* timer, Nanos deadline) {
+void TimerWheel::Set(Timer* timer, Nanos deadline, Nanos now) {
   timer->Unlink();
+  // The wheel may not have been advanced for long: what is coarse is so from now on.
+  tick_ = std::max(tick_, std::min(now, next_ - 1) >> kTickShift);
   const Nanos tick = std::max((deadline + kTickNanos - 1) >> kTickShift, tick_ + 1);
   const Nanos distance = tick - tick_;
   int level = 0;

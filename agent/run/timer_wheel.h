@@ -31,9 +31,8 @@ class TimerWheel {
  public:
   explicit TimerWheel(Nanos now) : tick_(now >> kTickShift) {}
 
-  // Rings at or soon after `deadline`. Sets anew when already set. REQUIRES: `now` is not earlier
-  // than the last Advance.
-  void Set(Timer* timer, Nanos deadline);
+  // Rings at or soon after `deadline`. Sets anew when already set.
+  void Set(Timer* timer, Nanos deadline, Nanos now);
   // When Advance has to be called next; kNever without timers. May be early after cancellations.
   Nanos next() const { return next_; }
   // Rings all timers that are due.

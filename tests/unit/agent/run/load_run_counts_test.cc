@@ -83,28 +83,28 @@ TEST_P(LoadRunCounts, WarmUpLeavesNoSampleInMeasure) {
 TEST_P(LoadRunCounts, TimedRunEndsOnTimeWithWholeIntervals) {
   LineServer server(Answering("OK 1\n", kMillisecond));
   PlanOptions options = Options(server);
-  options.duration = 2200 * kMillisecond;
+  options.duration = 1200 * kMillisecond;
   options.sessions = 8;
   options.workers = 2;
   const TestPlan plan(options);
   const Collected result = RunToEnd(plan.plan);
-  EXPECT_GE(result.took, 2200 * kMillisecond);
-  EXPECT_LT(result.took, 3200 * kMillisecond);
+  EXPECT_GE(result.took, 1200 * kMillisecond);
+  EXPECT_LT(result.took, 2200 * kMillisecond);
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
   for (const Interval& interval : result.intervals) {
     EXPECT_EQ(interval.part, Part::kMeasure);
     EXPECT_TRUE(seen.emplace(interval.worker, interval.index).second);
-    if (interval.index < 2) {
+    if (interval.index < 1) {
       EXPECT_GE(interval.stats.in_flight, 3u);  // one may be about to be issued
     }
   }
-  EXPECT_EQ(seen.size(), 6u);  // three of each worker
+  EXPECT_EQ(seen.size(), 4u);  // two of each worker
   const WorkerResult& worker = result.finished.workers.front();
-  EXPECT_GE(worker.wall, 2150 * kMillisecond);
+  EXPECT_GE(worker.wall, 1150 * kMillisecond);
   EXPECT_GT(worker.cpu_user + worker.cpu_system, 0);
-  EXPECT_GT(worker.loop_lag.count(), 50u);
+  EXPECT_GT(worker.loop_lag.count(), 20u);
   EXPECT_GE(worker.last_end, worker.stopped_issuing - kSecond);
-  EXPECT_LE(worker.last_end - result.finished.measure_start, 3200 * kMillisecond);
+  EXPECT_LE(worker.last_end - result.finished.measure_start, 2200 * kMillisecond);
   EXPECT_EQ(worker.loop, GetParam().loop == LoopKind::kEpoll ? "epoll" : "io_uring");
 }
 

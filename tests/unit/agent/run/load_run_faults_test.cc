@@ -61,14 +61,14 @@ TEST_P(LoadRunFaults, ABlackholeTimesEveryOperationOutOnTime) {
   PlanOptions options = Options(server.port());
   options.count = 6;
   options.sessions = 2;
-  options.operation_timeout = 200 * kMillisecond;
+  options.operation_timeout = 100 * kMillisecond;
   const TestPlan plan(options);
   const Collected result = RunToEnd(plan.plan);
   EXPECT_EQ(result.ops()[Outcome::kTimeout], 6u);
   EXPECT_EQ(result.measure.iterations.failed, 6u);
   const auto& latency = *result.measure.operations[0].histograms.timeout;
-  EXPECT_GE(latency.min(), 200 * kMillisecond);
-  EXPECT_LT(latency.Percentile(50), 225 * kMillisecond);
+  EXPECT_GE(latency.min(), 100 * kMillisecond);
+  EXPECT_LT(latency.Percentile(50), 115 * kMillisecond);
   EXPECT_EQ(ErrorCount(result.measure.operations[0].errors, "timeout", Outcome::kTimeout), 6u);
   // Each costs a connection; after its last one a session may not come back any more.
   EXPECT_GE(result.measure.reconnects, 4u);
@@ -129,7 +129,7 @@ TEST_P(LoadRunFaults, ASlowPiecemealAnswerIsWhole) {
 
 TEST_P(LoadRunFaults, RefusedConnectionsAreCountedAndDoNotHang) {
   PlanOptions options = Options(UnusedPort());
-  options.duration = 300 * kMillisecond;
+  options.duration = 100 * kMillisecond;
   options.sessions = 3;
   const TestPlan plan(options);
   const Nanos before = MonotonicNow();
@@ -149,8 +149,8 @@ TEST_P(LoadRunFaults, AServerThatNeverGreetsTimesConnectsOut) {
   PlanOptions options = Options(server.port());
   options.greet = true;
   options.sessions = 2;
-  options.connect_timeout = 200 * kMillisecond;
-  options.duration = 400 * kMillisecond;
+  options.connect_timeout = 50 * kMillisecond;
+  options.duration = 100 * kMillisecond;
   const TestPlan plan(options);
   const Collected result = RunToEnd(plan.plan);
   EXPECT_EQ(result.armed_event.connected, 0u);

@@ -3,18 +3,17 @@
 #include <sys/eventfd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 #include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "cavalry/v1/control.grpc.pb.h"
 #include "coordinator/listen_address.h"
 #include "core/base/unique_fd.h"
@@ -23,20 +22,22 @@ namespace cavalry::coordinator {
 namespace {
 
 constexpr std::int64_t kShutdownGraceSeconds = 2;
-constexpr absl::Duration kStreamsGone = absl::Seconds(5);
+constexpr auto kStreamsGone = std::chrono::seconds(5);
 
 }  // namespace
 
-// What gRPC's threads and the coordinator's share. One lock for all streams: it is held for moving
-// a pointer, and there are a few messages a second and agent.
+// What gRPC's threads and the coordinator's share; `mutex` guards all of it, and every stream's own
+// state. It is held for moving a pointer, and there are a few messages a second and agent. Not an
+// absl::Mutex: ThreadSanitizer does not see what the distribution's Abseil does.
 struct ControlService::Shared {
-  absl::Mutex mutex;
-  std::map<StreamId, Stream*> streams ABSL_GUARDED_BY(mutex);
-  StreamId next_stream ABSL_GUARDED_BY(mutex) = 1;
-  std::vector<ControlEvent> events ABSL_GUARDED_BY(mutex);
+  std::mutex mutex;
+  std::condition_variable stream_gone;
+  std::map<StreamId, Stream*> streams;
+  StreamId next_stream = 1;
+  std::vector<ControlEvent> events;
   UniqueFd wake;
 
-  void Post(ControlEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+  void Post(ControlEvent event) {
     events.push_back(std::move(event));
     const std::uint64_t one = 1;
     // Fails only when the counter is full, and then the descriptor is readable already.
@@ -51,7 +52,7 @@ class ControlService::Stream final : public grpc::ServerBidiReactor<v1::FromAgen
  public:
   Stream(Shared* shared, grpc::CallbackServerContext* context)
       : shared_(shared), context_(context) {
-    absl::MutexLock lock(&shared_->mutex);
+    const std::lock_guard lock(shared_->mutex);
     id_ = shared_->next_stream++;
     if (shared_->streams.size() >= kMaxStreams) {
       status_ = grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "too many agents");
@@ -68,7 +69,7 @@ class ControlService::Stream final : public grpc::ServerBidiReactor<v1::FromAgen
 
   void OnReadDone(bool ok) override {
     const Nanos at = MonotonicNow();
-    absl::MutexLock lock(&shared_->mutex);
+    const std::lock_guard lock(shared_->mutex);
     reading_ = false;
     if (!ok) {
       if (reason_.empty()) reason_ = "its stream ended";
@@ -85,7 +86,7 @@ class ControlService::Stream final : public grpc::ServerBidiReactor<v1::FromAgen
   }
 
   void OnWriteDone(bool ok) override {
-    absl::MutexLock lock(&shared_->mutex);
+    const std::lock_guard lock(shared_->mutex);
     writing_ = false;
     outgoing_.pop_front();
     if (!ok) {
@@ -96,24 +97,25 @@ class ControlService::Stream final : public grpc::ServerBidiReactor<v1::FromAgen
   }
 
   void OnCancel() override {
-    absl::MutexLock lock(&shared_->mutex);
+    const std::lock_guard lock(shared_->mutex);
     if (reason_.empty()) reason_ = "its connection broke";
     BeginClosing();
   }
 
   void OnDone() override {
     {
-      absl::MutexLock lock(&shared_->mutex);
+      const std::lock_guard lock(shared_->mutex);
       if (registered_) {
         shared_->streams.erase(id_);
+        shared_->stream_gone.notify_all();
         Post(ControlEvent::Kind::kClosed);
       }
     }
     delete this;
   }
 
-  // Called by ControlService with the lock held.
-  void Send(const v1::ToAgent& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex) {
+  // From here on: REQUIRES the lock.
+  void Send(const v1::ToAgent& message) {
     if (closing_ || last_written_) return;
     if (outgoing_.size() >= kMaxOutgoing) {
       reason_ = "does not read its messages";
@@ -124,7 +126,7 @@ class ControlService::Stream final : public grpc::ServerBidiReactor<v1::FromAgen
     WriteOn();
   }
 
-  void Close(bool after_writing) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex) {
+  void Close(bool after_writing) {
     if (reason_.empty()) reason_ = "closed by the coordinator";
     if (after_writing) {
       last_written_ = true;
@@ -134,16 +136,16 @@ class ControlService::Stream final : public grpc::ServerBidiReactor<v1::FromAgen
     BeginClosing();
   }
 
-  void EventTaken() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex) { --waiting_events_; }
+  void EventTaken() { --waiting_events_; }
 
-  void ReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex) {
+  void ReadOn() {
     if (reading_ || closing_ || waiting_events_ >= kMaxEventsPerStream) return;
     reading_ = true;
     StartRead(&incoming_);
   }
 
  private:
-  void Post(ControlEvent::Kind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex) {
+  void Post(ControlEvent::Kind kind) {
     ControlEvent event;
     event.stream = id_;
     event.kind = kind;
@@ -152,7 +154,7 @@ class ControlService::Stream final : public grpc::ServerBidiReactor<v1::FromAgen
     shared_->Post(std::move(event));
   }
 
-  void WriteOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex) {
+  void WriteOn() {
     if (!closing_ && !writing_ && !outgoing_.empty()) {
       writing_ = true;
       StartWrite(&outgoing_.front());
@@ -161,12 +163,12 @@ class ControlService::Stream final : public grpc::ServerBidiReactor<v1::FromAgen
     FinishIfIdle();
   }
 
-  void BeginClosing() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex) {
+  void BeginClosing() {
     closing_ = true;
     FinishIfIdle();
   }
 
-  void FinishIfIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(shared_->mutex) {
+  void FinishIfIdle() {
     if (!closing_ || writing_ || finished_) return;
     finished_ = true;
     Finish(status_);
@@ -177,7 +179,7 @@ class ControlService::Stream final : public grpc::ServerBidiReactor<v1::FromAgen
   StreamId id_ = 0;
   bool registered_ = true;
   v1::FromAgent incoming_;
-  // The rest is guarded by the shared lock.
+  // The rest is guarded by the lock.
   std::deque<v1::ToAgent> outgoing_;  // the first is being written while writing_
   std::size_t waiting_events_ = 0;
   bool reading_ = false;
@@ -242,18 +244,14 @@ StatusOr<std::unique_ptr<ControlService>> ControlService::Start(const std::strin
 ControlService::~ControlService() {
   if (server_ == nullptr || server_->server == nullptr) return;
   {
-    absl::MutexLock lock(&shared_->mutex);
+    const std::lock_guard lock(shared_->mutex);
     for (const auto& [id, stream] : shared_->streams) stream->Close(/*after_writing=*/false);
   }
   server_->server->Shutdown(gpr_time_add(
       gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_seconds(kShutdownGraceSeconds, GPR_TIMESPAN)));
   {
-    const auto gone = [this] {
-      shared_->mutex.AssertReaderHeld();
-      return shared_->streams.empty();
-    };
-    absl::MutexLock lock(&shared_->mutex);
-    shared_->mutex.AwaitWithTimeout(absl::Condition(&gone), kStreamsGone);
+    std::unique_lock lock(shared_->mutex);
+    shared_->stream_gone.wait_for(lock, kStreamsGone, [this] { return shared_->streams.empty(); });
   }
   server_->server->Wait();
   server_.reset();
@@ -263,7 +261,7 @@ int ControlService::port() const { return server_->port; }
 int ControlService::event_fd() const { return shared_->wake.get(); }
 
 std::vector<ControlEvent> ControlService::TakeEvents() {
-  absl::MutexLock lock(&shared_->mutex);
+  const std::lock_guard lock(shared_->mutex);
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t got = read(shared_->wake.get(), &count, sizeof(count));
   std::vector<ControlEvent> events = std::exchange(shared_->events, {});
@@ -278,13 +276,13 @@ std::vector<ControlEvent> ControlService::TakeEvents() {
 }
 
 void ControlService::Send(StreamId stream, const v1::ToAgent& message) {
-  absl::MutexLock lock(&shared_->mutex);
+  const std::lock_guard lock(shared_->mutex);
   const auto found = shared_->streams.find(stream);
   if (found != shared_->streams.end()) found->second->Send(message);
 }
 
 void ControlService::Close(StreamId stream, bool after_writing) {
-  absl::MutexLock lock(&shared_->mutex);
+  const std::lock_guard lock(shared_->mutex);
   const auto found = shared_->streams.find(stream);
   if (found != shared_->streams.end()) found->second->Close(after_writing);
 }

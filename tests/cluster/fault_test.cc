@@ -52,7 +52,7 @@ TEST_F(FaultTest, AKilledAgentIsLostAndTheOthersGoOn) {
 }
 
 TEST_F(FaultTest, ASilentAgentIsLost) {
-  Plan(MakeWorkload(), {"sql"}, 2).registry.lost_after = 400 * kMillisecond;
+  Plan(MakeWorkload(), {"sql"}, 2).registry.lost_after = 1500 * kMillisecond;
   FakeAgent::Options slow;
   slow.name = "gen1";
   slow.reports = false;  // until the other is lost
@@ -64,12 +64,13 @@ TEST_F(FaultTest, ASilentAgentIsLost) {
     return std::any_of(agents.begin(), agents.end(), [](const auto& a) { return a.lost; });
   }));
   EXPECT_FALSE(session_->engine().ended());
+  ASSERT_TRUE(other->Await([](const v1::ToAgent& m) { return m.has_start_at(); }));
   other->SendReport(1, 3, 100);
   ASSERT_TRUE(TurnToEnd());
   EXPECT_EQ(end().end, v1::RUN_END_PARTIAL);
   for (const report::AgentView& agent : run().agents()) {
     EXPECT_EQ(agent.lost, agent.name == "gen2");
-    EXPECT_EQ(agent.lost_reason, agent.lost ? "silent for 400 ms" : "");
+    EXPECT_EQ(agent.lost_reason, agent.lost ? "silent for 1.5 s" : "");
   }
 }
 
@@ -86,7 +87,7 @@ TEST_F(FaultTest, AllLostFails) {
 TEST_F(FaultTest, AnAgentThatNeverArmsIsLeftBehind) {
   v1::Workload workload = MakeWorkload();
   workload.mutable_load()->set_connect_timeout(std::uint64_t{kMillisecond});
-  Plan(workload, {"sql"}, 2).plan.deadlines.arm_slack = 200 * kMillisecond;
+  Plan(workload, {"sql"}, 2).plan.deadlines.arm_slack = kSecond;
   AddAgent("gen1");
   FakeAgent::Options late;
   late.name = "late";
@@ -148,11 +149,10 @@ TEST_F(FaultTest, TotalsThatDoNotAddUpAreNotBelieved) {
 }
 
 TEST_F(FaultTest, TooFewOpenFilesAreRefusedBeforeTheRun) {
-  Plan(MakeWorkload(5000), {"sql"}, 1).plan.deadlines.wait_agents = 500 * kMillisecond;
+  Plan(MakeWorkload(5000), {"sql"}, 1);
   FakeAgent* agent = AddAgent("small");
   Start();
-  ASSERT_TRUE(TurnToEnd());
-  EXPECT_EQ(end().end, v1::RUN_END_FAILED);
+  ASSERT_TRUE(TurnUntil([&] { return !agent->Received().empty(); }));
   const auto welcome = agent->Await([](const v1::ToAgent& m) { return m.has_welcome(); });
   ASSERT_TRUE(welcome);
   EXPECT_NE(welcome->welcome().status().text().find("need 5,064 open files"), std::string::npos);

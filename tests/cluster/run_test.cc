@@ -80,7 +80,7 @@ TEST_F(RunTest, AllAgentsStartAtOneInstant) {
     instants.push_back(start->start_at().monotonic_ns());
   }
   // One host has one clock: what differs is the error of its estimate.
-  EXPECT_LT(std::abs(instants[0] - instants[1]), 20 * kMillisecond);
+  EXPECT_LT(std::abs(instants[0] - instants[1]), 50 * kMillisecond);
 }
 
 TEST_F(RunTest, WhatIsSentAgainCountsOnce) {

@@ -1,5 +1,6 @@
 #include "tests/fakes/fake_agent.h"
 
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -7,8 +8,6 @@
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
-#include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "cavalry/v1/control.grpc.pb.h"
 #include "core/base/clock.h"
 #include "core/stats/interval_recorder.h"
@@ -17,13 +16,14 @@
 namespace cavalry::testing {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Seconds(10);
+constexpr auto kPatience = std::chrono::seconds(10);
 constexpr Nanos kInventedLatency = 100 * kMicrosecond;
 
 // The figures of `operations` operations that were all ok.
 v1::Stats Invent(const v1::Workload& workload, std::uint64_t operations) {
   std::vector<std::string> names;
   std::size_t index = 0;
+  if (workload.script().steps().empty()) return {};  // no assignment yet
   for (int i = 0; i < workload.operations_size(); ++i) {
     names.push_back(workload.operations(i).name());
     if (workload.operations(i).name() == workload.script().steps(0).operation()) {
@@ -51,7 +51,8 @@ struct FakeAgent::Impl {
   std::unique_ptr<v1::Control::Stub> stub;
   std::unique_ptr<grpc::ClientReaderWriter<v1::FromAgent, v1::ToAgent>> stream;
   std::mutex write_mutex;  // one write at a time
-  absl::Mutex mutex;
+  std::mutex mutex;
+  std::condition_variable changed;  // something was received, or the stream has ended
   std::vector<v1::ToAgent> received;
   v1::Assignment assignment;
   std::string run_id;
@@ -98,8 +99,8 @@ FakeAgent::~FakeAgent() {
     impl_->stream->WritesDone();
   }
   {
-    absl::MutexLock lock(&impl_->mutex);
-    impl_->mutex.AwaitWithTimeout(absl::Condition(&impl_->ended), absl::Seconds(1));
+    std::unique_lock lock(impl_->mutex);
+    impl_->changed.wait_for(lock, std::chrono::seconds(1), [this] { return impl_->ended; });
   }
   impl_->context.TryCancel();
   impl_->reader.join();
@@ -113,11 +114,12 @@ void FakeAgent::Read() {
     const Nanos received = MonotonicNow();
     bool muted = false;
     {
-      absl::MutexLock lock(&impl_->mutex);
+      const std::lock_guard lock(impl_->mutex);
       if (message.has_welcome()) impl_->run_id = message.run_id();
       if (message.has_assignment()) impl_->assignment = message.assignment();
       if (!message.has_clock_probe() && !message.has_heartbeat()) {
         impl_->received.push_back(message);
+        impl_->changed.notify_all();
       }
       muted = impl_->muted;
     }
@@ -134,8 +136,9 @@ void FakeAgent::Read() {
     Behave(message);
   }
   impl_->stream->Finish();
-  absl::MutexLock lock(&impl_->mutex);
+  const std::lock_guard lock(impl_->mutex);
   impl_->ended = true;
+  impl_->changed.notify_all();
 }
 
 void FakeAgent::Behave(const v1::ToAgent& message) {
@@ -146,7 +149,7 @@ void FakeAgent::Behave(const v1::ToAgent& message) {
   std::uint32_t intervals = start ? impl_->options.intervals : 0;
   std::uint64_t each = impl_->options.per_interval;
   {
-    absl::MutexLock lock(&impl_->mutex);
+    const std::lock_guard lock(impl_->mutex);
     // A counted step: exactly its numbers, in one interval.
     if (impl_->assignment.numbers().has_count()) {
       intervals = start ? 1 : 0;
@@ -159,7 +162,7 @@ void FakeAgent::Behave(const v1::ToAgent& message) {
 
 void FakeAgent::Send(v1::FromAgent message) {
   {
-    absl::MutexLock lock(&impl_->mutex);
+    const std::lock_guard lock(impl_->mutex);
     if (impl_->muted) return;
     if (message.run_id().empty()) message.set_run_id(impl_->run_id);
   }
@@ -199,7 +202,7 @@ void FakeAgent::SendIntervals(std::uint64_t step_id, std::uint64_t first_seq, st
                               std::uint64_t per_interval) {
   v1::Workload workload;
   {
-    absl::MutexLock lock(&impl_->mutex);
+    const std::lock_guard lock(impl_->mutex);
     workload = impl_->assignment.workload();
   }
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -220,7 +223,7 @@ void FakeAgent::SendReport(std::uint64_t step_id, std::uint32_t count, std::uint
   message.set_step_id(step_id);
   v1::StepReport* report = message.mutable_step_report();
   {
-    absl::MutexLock lock(&impl_->mutex);
+    const std::lock_guard lock(impl_->mutex);
     *report->mutable_totals() = Invent(impl_->assignment.workload(), count * per_interval);
   }
   report->set_seq(count + 1);
@@ -239,7 +242,7 @@ void FakeAgent::SendReport(std::uint64_t step_id, std::uint32_t count, std::uint
 void FakeAgent::Kill() { impl_->context.TryCancel(); }
 
 void FakeAgent::Mute() {
-  absl::MutexLock lock(&impl_->mutex);
+  const std::lock_guard lock(impl_->mutex);
   impl_->muted = true;
 }
 
@@ -251,18 +254,18 @@ std::optional<v1::ToAgent> FakeAgent::Await(const std::function<bool(const v1::T
     }
     return found.has_value() || impl_->ended;
   };
-  absl::MutexLock lock(&impl_->mutex);
-  impl_->mutex.AwaitWithTimeout(absl::Condition(&arrived), kPatience);
+  std::unique_lock lock(impl_->mutex);
+  impl_->changed.wait_for(lock, kPatience, arrived);
   return found;
 }
 
 bool FakeAgent::AwaitEnd() {
-  absl::MutexLock lock(&impl_->mutex);
-  return impl_->mutex.AwaitWithTimeout(absl::Condition(&impl_->ended), kPatience);
+  std::unique_lock lock(impl_->mutex);
+  return impl_->changed.wait_for(lock, kPatience, [this] { return impl_->ended; });
 }
 
 std::vector<v1::ToAgent> FakeAgent::Received() {
-  absl::MutexLock lock(&impl_->mutex);
+  const std::lock_guard lock(impl_->mutex);
   return impl_->received;
 }
 

@@ -414,6 +414,8 @@ void Aggregator::Settle(AgentStepView* part) {
     const std::uint64_t abandoned = counters.attempted - counters.ended();
     counters.by_outcome[kIndex] += abandoned;
     step.totals.operations[i].counters.by_outcome[kIndex] += abandoned;
+    // Seconds add up to the totals: it happened in the last one that the agent told of.
+    if (part->measure_seconds > 0) step.seconds[part->measure_seconds - 1].failed += abandoned;
   }
   part->tally.iterations.abandoned += iterations_open;
   step.totals.iterations.abandoned += iterations_open;

@@ -88,6 +88,9 @@ TEST(Aggregator, WhatALostAgentHadInFlightIsAbandoned) {
   const stats::OperationCounters ops = step.totals.TotalOperations();
   EXPECT_EQ(ops[Outcome::kAbandoned], 5u);
   EXPECT_EQ(step.totals.iterations.abandoned, 5u);
+  std::uint64_t failed = 0;
+  for (const SecondView& second : step.seconds) failed += second.failed;
+  EXPECT_EQ(failed, 5u);  // seconds add up to the totals
   EXPECT_EQ(ops[Outcome::kOk], 5u * 100 - 0u);
   EXPECT_TRUE(ops.balanced());
   EXPECT_TRUE(step.lost_agent);

@@ -10,6 +10,13 @@
 #include "core/wire/status_codec.h"
 
 namespace cavalry::run {
+namespace {
+
+// To people whose agents did not come.
+constexpr char kHowToCome[] =
+    "; run 'cavalry-agent --coordinator HOST:PORT' on their hosts, with the address of --listen";
+
+}  // namespace
 
 RunState::RunState(RunPlan plan) : plan_(std::move(plan)), actions_(plan_.run_id) {
   CAVALRY_CHECK(plan_.agents > 0);
@@ -129,6 +136,8 @@ void RunState::OnInterrupt(Nanos now) {
   if (stage_ == Stage::kWaiting) return Finish(end.end, end.status, now);
   // A run that is failing already goes on to fail, but an interrupt is what the exit status tells.
   ending_ = std::move(end);
+  actions_.Say(
+      "stopping: what is in flight is waited for, then comes the report; Ctrl-C again quits");
   if (stage_ == Stage::kStep) {
     step_.Stop(v1::STOP_MODE_DRAIN, now, &actions_);
   } else {
@@ -146,9 +155,10 @@ void RunState::OnTime(Nanos now) {
     case Stage::kWaiting:
       if (now >= started_at_ + plan_.deadlines.wait_agents) {
         Finish(v1::RUN_END_FAILED,
-               DeadlineExceeded("{} of {} agents came within {}{}", agents_alive(), plan_.agents,
-                                FormatDurationWords(plan_.deadlines.wait_agents),
-                                last_loss_.empty() ? "" : "; last lost: " + last_loss_),
+               DeadlineExceeded(
+                   "{} of {} agents came within {}{}", agents_alive(), plan_.agents,
+                   FormatDurationWords(plan_.deadlines.wait_agents),
+                   last_loss_.empty() ? std::string(kHowToCome) : "; last lost: " + last_loss_),
                now);
       }
       return;

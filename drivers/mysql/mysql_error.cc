@@ -161,7 +161,12 @@ bool IsFullBacklog(unsigned int error, std::string_view text, const ServerAddres
 std::string ConnectErrorText(unsigned int error, std::string_view text,
                              const ServerAddress& address) {
   std::string full = fmt::format("{}: {}", address.label, text);
-  if (const int cause = SystemError(error, text); cause != 0) {
+  const int cause = SystemError(error, text);
+  if (cause == EINPROGRESS) {
+    // Left from the start of a connect whose own end the library does not tell.
+    full.erase(full.rfind('('));
+    full += "(refused, or no answer in time)";
+  } else if (cause != 0) {
     full += fmt::format(" {}", strerror(cause));
   }
   const std::string hint = ConnectHint(error, address);

@@ -90,6 +90,10 @@ TEST(ConnectErrorText, SaysWhereWhatAndWhatToDo) {
   EXPECT_EQ(ConnectErrorText(2003, "Can't connect to server on '10.0.0.5' (111)", address),
             "db1:3306: Can't connect to server on '10.0.0.5' (111) Connection refused; is the "
             "server running, and are host and port right?");
+  // What the library says of a refused connection as well as of one that nobody answers.
+  EXPECT_EQ(ConnectErrorText(2002, "Can't connect to server on '10.0.0.5' (115)", address),
+            "db1:3306: Can't connect to server on '10.0.0.5' (refused, or no answer in time); is "
+            "the server running, and are host and port right?");
   EXPECT_EQ(ConnectErrorText(1049, "Unknown database 'shop'", address),
             "db1:3306: Unknown database 'shop'; create it (CREATE DATABASE `shop`) or change the "
             "target's database");

@@ -22,8 +22,7 @@ StatusOr<PreparedRun> PrepareRun(const std::string& spec_path,
                                  const std::vector<std::string>& assignments) {
   CAVALRY_ASSIGN_OR_RETURN(spec::SpecDocument document, spec::LoadSpec(spec_path));
   for (const std::string& assignment : assignments) {
-    CAVALRY_RETURN_IF_ERROR(
-        Annotate(spec::ApplyAssignment(&document, assignment), "--set " + assignment));
+    CAVALRY_RETURN_IF_ERROR(spec::ApplyAssignment(&document, assignment));
   }
   CAVALRY_RETURN_IF_ERROR(spec::CheckSpec(document));
   CAVALRY_RETURN_IF_ERROR(spec::ResolveSecrets(&document));

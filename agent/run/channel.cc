@@ -99,7 +99,12 @@ void Channel::Execute(SessionSlot* slot) {
   slot->Begin();
   slot->set_position(handed_over_ + out_.size());
   if (!codec_->Encode(slot->operation(), slot->ticket(), out_)) [[unlikely]] {
+    const bool lost = codec_->error().severity != Severity::kNormal;
     slot->Complete(codec_->error(), MonotonicNow());
+    if (lost) {
+      EndInFlight(ErrnoResult(ECONNABORTED, Outcome::kBroken), handed_over_);
+      Lose();
+    }
     return;
   }
   in_flight_[slot->ticket()] = slot;

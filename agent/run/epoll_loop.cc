@@ -51,7 +51,8 @@ class EpollLoop final : public Loop {
     StreamHandler* handler = nullptr;  // null: closed
     std::uint32_t generation = 0;
     drivers::ByteBuffer unsent;
-    bool lost = false;  // OnLost was called or is in losses_
+    bool lost = false;   // OnLost was called or is in losses_
+    bool ended = false;  // the peer has closed; OnLost comes after the last bytes
   };
   struct Watch {
     WatchHandler* handler = nullptr;
@@ -95,6 +96,7 @@ Loop::StreamId EpollLoop::OpenStream(UniqueFd socket, StreamHandler* handler) {
   stream.fd = std::move(socket);
   stream.handler = handler;
   stream.lost = false;
+  stream.ended = false;
   if (!Register(stream.fd.get(), Tag(Kind::kStream, stream.generation, id))) {
     Lose(id, stream, errno);
   }
@@ -105,7 +107,7 @@ bool EpollLoop::Send(StreamId id, drivers::ByteBuffer& bytes, SendMode) {
   Stream& stream = *streams_[id];
   bytes.Swap(stream.unsent);
   bytes.Clear();
-  if (stream.lost) return false;  // OnLost is on its way
+  if (stream.lost || stream.ended) return false;  // OnLost is on its way
   return SendUnsent(id, stream);
 }
 
@@ -251,6 +253,7 @@ bool EpollLoop::Turn(Nanos wake_at, bool wait) {
         stream.handler->OnSent();
         if ((stream.generation & 0xffffff) != generation) continue;
       }
+      if ((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) stream.ended = true;
       if ((event.events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) {
         Receive(stream, event.events);
       }

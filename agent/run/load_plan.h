@@ -35,6 +35,8 @@ struct LoadPlan {
   Nanos operation_timeout = 10 * kSecond;
   Nanos connect_timeout = 5 * kSecond;
   Nanos drain_timeout = 5 * kSecond;
+  // A run without a duration ends when no session has been connected for so long.
+  Nanos give_up_unconnected = 30 * kSecond;
   std::uint32_t pipeline = 1;
   double connect_rate = 2000;  // begun per second, this agent
   std::uint32_t workers = 1;

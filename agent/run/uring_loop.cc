@@ -57,7 +57,9 @@ class UringLoop final : public Loop {
     UniqueFd fd;
     StreamHandler* handler = nullptr;  // null: closed
     std::uint32_t generation = 0;
-    drivers::ByteBuffer sending;  // the kernel's while a send is under way
+    drivers::ByteBuffer sending;          // the kernel's while a send is under way
+    io_uring_sqe* unsubmitted = nullptr;  // the send, as long as it is of turn `sent_in`
+    std::uint64_t sent_in = 0;
     bool receiving = false;
     bool sending_confirmed = false;
     bool cancelling = false;
@@ -76,6 +78,8 @@ class UringLoop final : public Loop {
   void Receive(StreamId id, Stream& stream);
   void FreeIfLetGo(StreamId id, Stream& stream);
   void Lose(Stream& stream, int error, std::size_t unsent);
+  std::size_t WithdrawSend(Stream& stream);
+  void Submit();
   void SetAlarm(Nanos at);
   void OnReceive(std::uint32_t index, std::uint32_t generation, const io_uring_cqe& cqe);
   void OnSend(std::uint32_t index, std::uint32_t generation, int result);
@@ -94,7 +98,8 @@ class UringLoop final : public Loop {
   std::vector<std::unique_ptr<Watch>> watches_;
   std::vector<StreamId> free_streams_;
   std::vector<WatchId> free_watches_;
-  std::size_t closing_ = 0;  // closed streams that the kernel still holds
+  std::size_t closing_ = 0;        // closed streams that the kernel still holds
+  std::uint64_t submissions_ = 1;  // rises whenever what is queued is handed over
 };
 
 StatusOr<std::unique_ptr<Loop>> UringLoop::Create(const LoopOptions& options) {
@@ -158,11 +163,29 @@ void UringLoop::ProvideBuffer(unsigned buffer) {
 io_uring_sqe* UringLoop::NextSubmission() {
   io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
   if (sqe == nullptr) [[unlikely]] {
-    io_uring_submit(&ring_);
+    Submit();
     sqe = io_uring_get_sqe(&ring_);
     CAVALRY_CHECK(sqe != nullptr);
   }
   return sqe;
+}
+
+void UringLoop::Submit() {
+  ++submissions_;
+  io_uring_submit(&ring_);
+}
+
+// A send that was queued in this turn and has not been handed over becomes nothing. Returns the
+// bytes that so were not sent.
+std::size_t UringLoop::WithdrawSend(Stream& stream) {
+  if (stream.sent_in != submissions_) return 0;
+  const auto flags = stream.unsubmitted->flags;
+  const std::uint64_t tag = stream.unsubmitted->user_data;
+  io_uring_prep_nop(stream.unsubmitted);
+  stream.unsubmitted->flags = flags;
+  stream.unsubmitted->user_data = tag;
+  stream.sent_in = 0;
+  return stream.sending.size();
 }
 
 Loop::StreamId UringLoop::OpenStream(UniqueFd socket, StreamHandler* handler) {
@@ -195,6 +218,8 @@ bool UringLoop::Send(StreamId id, drivers::ByteBuffer& bytes, SendMode mode) {
   bytes.Clear();
   const std::string_view view = stream.sending.view();
   io_uring_sqe* sqe = NextSubmission();
+  stream.unsubmitted = sqe;
+  stream.sent_in = submissions_;
   // All or an error: without MSG_WAITALL a short send would pass unseen.
   io_uring_prep_send(sqe, stream.fd.get(), view.data(), view.size(), MSG_WAITALL | MSG_NOSIGNAL);
   io_uring_sqe_set_data64(sqe, Tag(Kind::kSend, stream.generation, id));
@@ -255,7 +280,7 @@ void UringLoop::OnReceive(std::uint32_t index, std::uint32_t generation, const i
     if (cqe.res > 0 || cqe.res == -ENOBUFS || cqe.res == -EAGAIN || cqe.res == -EINTR) {
       Receive(index, stream);
     } else {
-      Lose(stream, -cqe.res, 0);
+      Lose(stream, -cqe.res, WithdrawSend(stream));
     }
   }
   FreeIfLetGo(index, stream);
@@ -305,7 +330,7 @@ void UringLoop::DisarmWatch(WatchId id) {
   ++watch.generation;
   // At once: the caller is about to close the descriptor. The cancellation of a poll is done when
   // the call returns.
-  io_uring_submit(&ring_);
+  Submit();
 }
 
 void UringLoop::RemoveWatch(WatchId id) {
@@ -374,6 +399,7 @@ bool UringLoop::Dispatch(const io_uring_cqe& cqe) {
 
 bool UringLoop::Turn(Nanos wake_at, bool wait) {
   SetAlarm(wake_at);
+  ++submissions_;
   if (wait) {
     io_uring_submit_and_wait(&ring_, 1);
   } else {

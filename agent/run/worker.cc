@@ -240,9 +240,9 @@ void Worker::OnProbe() {
     return;
   }
   if (unconnected_since_ == 0) unconnected_since_ = context_->now;
-  if (context_->now - unconnected_since_ < kGiveUpUnconnected) return;
+  if (context_->now - unconnected_since_ < shared_.plan.give_up_unconnected) return;
   context_->SetFatal(fmt::format("no session has been connected for {} s, last: {}",
-                                 kGiveUpUnconnected / kSecond,
+                                 static_cast<double>(shared_.plan.give_up_unconnected) / kSecond,
                                  sessions_.empty() ? "" : sessions_.front()->last_error()));
 }
 

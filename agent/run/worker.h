@@ -18,8 +18,6 @@ namespace cavalry::run {
 
 // A session that failed this often in a row is not waited for any longer before the start.
 inline constexpr std::uint32_t kAttemptsAwaited = 6;
-// A run without a duration ends when no session has been connected for so long.
-inline constexpr Nanos kGiveUpUnconnected = 30 * kSecond;
 
 class Worker final : private WatchHandler {
  public:

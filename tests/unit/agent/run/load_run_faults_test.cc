@@ -144,6 +144,30 @@ TEST_P(LoadRunFaults, RefusedConnectionsAreCountedAndDoNotHang) {
   EXPECT_GE(ErrorCount(result.measure.connect_errors, "ECONNREFUSED", Outcome::kNotSent), 3u * 6u);
 }
 
+TEST_P(LoadRunFaults, ACountedRunWithoutAnySessionGivesUp) {
+  PlanOptions options = Options(UnusedPort());
+  options.count = 10;
+  options.sessions = 2;
+  TestPlan plan(options);
+  plan.plan.give_up_unconnected = 200 * kMillisecond;
+  const Collected result = RunToEnd(plan.plan);
+  EXPECT_LT(result.took, 2 * kSecond);
+  const std::string text = StatusText(result.finished.workers.at(0).fatal);
+  EXPECT_NE(text.find("no session has been connected for 0.2 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("ECONNREFUSED"), std::string::npos) << text;
+}
+
+TEST_P(LoadRunFaults, AnAgentWithoutSessionsEndsAtOnce) {
+  PlanOptions options = Options(UnusedPort());
+  options.sessions = 0;
+  options.duration = 60 * kSecond;
+  const TestPlan plan(options);
+  const Collected result = RunToEnd(plan.plan);
+  EXPECT_LT(result.took, kSecond);
+  EXPECT_TRUE(result.intervals.empty());
+  EXPECT_EQ(result.finished.measure_start, 0);
+}
+
 TEST_P(LoadRunFaults, AServerThatNeverGreetsTimesConnectsOut) {
   LineServer server(Answering({""}));
   PlanOptions options = Options(server.port());

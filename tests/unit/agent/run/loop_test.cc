@@ -169,6 +169,20 @@ TEST_P(LoopTest, SaysWhatOfASendWasCertainlyNotTaken) {
   loop_->CloseStream(stream);
 }
 
+TEST_P(LoopTest, WhatIsSentToAPeerThatHasJustClosedIsUnsent) {
+  Pair pair;
+  const Loop::StreamId stream = loop_->OpenStream(std::move(pair.ours), &recorder_);
+  loop_->Turn(MonotonicNow(), false);
+  drivers::ByteBuffer out = Bytes("the next request\n");
+  recorder_.on_received = [&] { loop_->Send(stream, out, SendMode::kSilent); };
+  pair.PeerSends("an answer\n");
+  pair.peer.Reset();
+  TurnUntil([&] { return recorder_.lost == 1; });
+  EXPECT_EQ(recorder_.received, "an answer\n");
+  EXPECT_EQ(recorder_.unsent, 17u);
+  loop_->CloseStream(stream);
+}
+
 TEST_P(LoopTest, AStreamMayBeClosedWhileItReceives) {
   Pair first, second;
   Loop::StreamId stream = loop_->OpenStream(std::move(first.ours), &recorder_);

@@ -74,7 +74,7 @@ class CavalryTest : public testing::Test {
   CavalryRun RunTo(int exit_status, const std::string& spec_text,
                    std::vector<std::string> more = {});
   Process StartAgent(int port, const std::string& name);
-  // Waits until the spec's load is at work: statements or rows are counted by `measure`.
+  // Waits until the load is at work: until the query's number has grown by so much.
   void AwaitGrowth(CavalryRun* run, const std::string& number_query, std::int64_t by);
 
   static int FreePort();
@@ -99,7 +99,7 @@ void ExpectIdentities(const json& report, const std::string& what = "");
 // Percentiles rise, within [min, max].
 void ExpectOrdered(const json& summary);
 
-// A flow mapping of JSON values: {"lost": 0, ...} of a result's audit.
+// The result's audit found so many acknowledged writes, and nothing wrong.
 void ExpectCleanAudit(const json& result, std::int64_t acknowledged);
 
 // Lines of `text` that contain `part`.

@@ -90,6 +90,8 @@ class Membership {
     return refused_;
   }
 
+  bool refused() const { return !refused_.ok(); }
+
  private:
   void Send(v1::FromAgent message) {
     message.set_run_id(state_.run_id());
@@ -176,8 +178,10 @@ Status RunAgent(const AgentOptions& options, const std::atomic<bool>& quit) {
     Status status = client.status();
     if (client.ok()) {
       spdlog::info("joined the coordinator at {}", options.coordinator);
-      delay = kRedialFirst;
-      status = Membership(options, client->get()).Serve(quit);
+      Membership membership(options, client->get());
+      status = membership.Serve(quit);
+      // A run that refuses an agent would only refuse it again.
+      if (!membership.refused()) delay = kRedialFirst;
     }
     if (local) return status;
     if (!status.ok()) spdlog::warn("{}", StatusText(status));

@@ -30,6 +30,7 @@ void AddErrors(const stats::ErrorTable& errors, v1::Armed* armed) {
 }  // namespace
 
 AssignmentRunner::~AssignmentRunner() {
+  leaving_ = true;
   Stop(run::StopKind::kNow);
   if (thread_.joinable()) thread_.join();
 }
@@ -134,7 +135,7 @@ Status AssignmentRunner::RunLoad(const v1::Assignment& assignment, const Send& s
         if (worker.ledger != nullptr) ledger_.ledgers.push_back(std::move(worker.ledger));
       }
       End(std::move(load));
-      send(std::move(message));
+      if (!leaving_) send(std::move(message));
       return absl::OkStatus();
     }
   }

@@ -28,7 +28,8 @@ class AssignmentRunner {
   using Send = std::function<void(v1::FromAgent)>;
 
   explicit AssignmentRunner(AssignmentOptions options) : options_(options) {}
-  // Stops at once and joins.
+  // Stops at once and joins. A step that this cuts off sends no report: to the coordinator it would
+  // look like one that ended as planned.
   ~AssignmentRunner();
 
   // REQUIRES: idle(). Forgets the ledger of the step before.
@@ -54,6 +55,7 @@ class AssignmentRunner {
   const AssignmentOptions options_;
   std::thread thread_;
   std::atomic<bool> running_{false};
+  std::atomic<bool> leaving_{false};
   std::atomic<std::uint64_t> acknowledged_{0};
   std::atomic<Nanos> start_at_{0};
   std::atomic<int> stop_{0};  // 0 none, 1 drain, 2 now

@@ -17,6 +17,11 @@ constexpr double kMissShare = 0.01;
 constexpr double kBusyBound = 0.9;
 constexpr double kWaitBound = 0.1;
 constexpr Nanos kStartSpread = 50 * kMillisecond;
+// A load this slow may well have whole seconds without an answer.
+constexpr double kFewPerSecond = 10;
+constexpr double kRounding = 1e-6;  // of differences of times in seconds
+// No busy host makes a timer as late as this; a stopped process or a paused machine does.
+constexpr Nanos kStoodStill = 500 * kMillisecond;
 
 std::uint64_t Attempted(const Result& result) { return result.totals->TotalOperations().attempted; }
 
@@ -163,6 +168,14 @@ void AboutGenerator(const Report& report, std::vector<Finding>* findings) {
     findings->push_back({fmt::format("The agents did not start together: up to {} apart.",
                                      FormatDurationWords(worst))});
   }
+  for (const AgentView& agent : report.run->agents()) {
+    if (agent.loop_lag.count() == 0 || agent.loop_lag.max() < kStoodStill) continue;
+    findings->push_back({fmt::format("Agent {} stood still for up to {} (its timers were so late): "
+                                     "it sent nothing meanwhile, and answers that it was slow to "
+                                     "read count as slow.",
+                                     agent.name, FormatDurationWords(agent.loop_lag.max())),
+                         true});
+  }
   const std::string drains = Where(report.summary, [](const Result& point) {
     return point.duration_s > 0 && point.drain_s > kDrainShare * point.duration_s;
   });
@@ -172,6 +185,39 @@ void AboutGenerator(const Report& report, std::vector<Finding>* findings) {
                      "lowers the throughput shown: {}.",
                      drains)});
   }
+}
+
+// Whole seconds of issuing in which nothing succeeded, though most had plenty: in a closed loop few
+// operations fail in an outage, since few are begun.
+void AboutSilence(const Report& report, std::vector<Finding>* findings) {
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> silent;  // label -> silent, of
+  std::vector<std::string> order;
+  for (const Result& result : report.results) {
+    if (result.seconds == nullptr) continue;
+    const double issuing_s = std::max(result.duration_s - result.drain_s, 0.0);
+    const auto whole =
+        std::min(static_cast<std::size_t>(issuing_s + kRounding), result.seconds->size());
+    if (static_cast<double>(Count(result, Outcome::kOk)) < kFewPerSecond * issuing_s) continue;
+    const auto none = std::count_if(result.seconds->begin(),
+                                    result.seconds->begin() + static_cast<std::ptrdiff_t>(whole),
+                                    [](const SecondView& second) { return second.ok == 0; });
+    const std::string label = StepLabel(result.step);
+    const auto [entry, fresh] = silent.try_emplace(label, 0, 0);
+    if (fresh) order.push_back(label);
+    entry->second.first += static_cast<std::uint64_t>(none);
+    entry->second.second += whole;
+  }
+  std::string text;
+  for (const std::string& label : order) {
+    const auto& [none, of] = silent.at(label);
+    if (none == 0) continue;
+    text += fmt::format("{}{} ({} of {} s)", text.empty() ? "" : "; ", label, none, of);
+  }
+  if (text.empty()) return;
+  findings->push_back({fmt::format(
+      "In whole seconds nothing succeeded: {}. A closed loop sends little in an outage, so that "
+      "failures and percentiles understate it; the throughput shown includes it.",
+      text)});
 }
 
 void AboutAnswers(const Report& report, std::vector<Finding>* findings) {
@@ -249,6 +295,7 @@ std::vector<Finding> FindWarnings(const Report& report) {
   FromJournal(*report.run, &findings);
   AboutSessions(report, &findings);
   AboutGenerator(report, &findings);
+  AboutSilence(report, &findings);
   AboutAnswers(report, &findings);
   AboutAudit(report, &findings);
   AboutDrivers(report, &findings);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/wire/histogram_codec.h"
 #include "tests/unit/coordinator/report/run_builder.h"
 
 namespace cavalry::report {
@@ -260,6 +261,35 @@ TEST(Report, ALongDrainIsSaid) {
     }
   }
   EXPECT_TRUE(Warns(Make(builder).report, "more than 2 %"));
+}
+
+TEST(Report, SecondsWithoutASuccessAreSaid) {
+  const RunOptions options{.targets = {"sql"}, .sessions = {16}, .rounds = 2};
+  EXPECT_FALSE(Warns(RunOf({}, options).report, "nothing succeeded"));
+  EXPECT_TRUE(Warns(RunOf(StepShape{.seconds = 4, .silent = 2}, options).report,
+                    "nothing succeeded: sql, 16 sessions (2 of 8 s)"));
+  // Of a slow load that is nothing special.
+  EXPECT_FALSE(Warns(RunOf(StepShape{.seconds = 4, .ok = 3, .silent = 2}, options).report,
+                     "nothing succeeded"));
+}
+
+TEST(Report, AnAgentThatStoodStillIsSaid) {
+  RunBuilder builder(RunOptions{.targets = {"sql"}, .sessions = {16}, .rounds = 1});
+  builder.Start();
+  builder.AddStep();
+  builder.End();
+  EXPECT_FALSE(Warns(Make(builder).report, "stood still"));
+  stats::LatencyHistogram lag;
+  lag.Record(3 * kSecond);
+  for (v1::JournalEntry& entry : builder.entries()) {
+    if (!entry.has_step_report() || entry.step_report().agent() != "gen2") continue;
+    v1::Histogram* message = entry.mutable_step_report()->mutable_report()->mutable_loop_lag();
+    message->Clear();
+    wire::ToMessage(lag, message);
+  }
+  const Made made = Make(builder);
+  EXPECT_TRUE(Warns(made.report, "Agent gen2 stood still for up to 3 s"));
+  EXPECT_FALSE(Warns(made.report, "Agent gen1 stood still"));
 }
 
 TEST(Report, WarningsOfTheJournalAreKeptOnce) {

@@ -208,7 +208,7 @@ void RunBuilder::AddInterval(const v1::Step& step, const StepShape& shape, v1::S
     outcome == Outcome::kOk ? ++stats.iterations.ok : ++stats.iterations.failed;
     if (outcome == Outcome::kOk && !one) stats.RecordResponse(response);
   };
-  if (agent->sessions > 0) {
+  if (agent->sessions > 0 && !(measured && shape.silent == second)) {
     for (std::uint64_t i = 0; i < shape.ok; ++i) iterate(Outcome::kOk, latency());
     for (std::uint64_t i = 0; i < shape.miss; ++i) iterate(Outcome::kMiss, latency());
     for (std::uint64_t i = 0; i < shape.rejected; ++i) iterate(Outcome::kRejected, latency());

@@ -31,6 +31,7 @@ struct StepShape {
   std::uint32_t seconds = 2;
   std::uint32_t warmup_seconds = 1;
   std::uint64_t ok = 100;
+  std::optional<std::uint32_t> silent;  // in this second of measure nothing ends
   std::uint64_t miss = 0;
   std::uint64_t rejected = 0;
   std::uint64_t wrong_answers = 0;

@@ -1,6 +1,7 @@
 #include "coordinator/cli/run_command.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -100,9 +101,13 @@ bool WriteReports(const report::ResultsDirectory& directory, const std::string& 
   return written;
 }
 
-void Print(const std::string& text) {
+// Whether it could be written, to whoever still wants to read it.
+bool Print(const std::string& text) {
+  errno = 0;
   std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  // A reader that has seen enough is no failure.
+  return errno == EPIPE;
 }
 
 int Report(const RunOptions& options, const run::RunEngine& engine,
@@ -112,22 +117,23 @@ int Report(const RunOptions& options, const run::RunEngine& engine,
                directory.path());
     return kInterrupted;
   }
-  const report::Report report = report::MakeReport(engine.aggregator());
-  const std::string text = report::RenderText(report, directory.path());
+  report::Report report = report::MakeReport(engine.aggregator());
   const std::string json = report::RenderJson(report);
-  const bool written = WriteReports(directory, text, json);
-  if (options.json) {
-    Print(json);
-  } else if (options.quiet) {
-    Print(fmt::format("{}\n", directory.path()));
-  } else {
-    Print(text);
+  const bool saved = WriteReports(directory, report::RenderText(report, directory.path()), json);
+  if (!saved && report.exit_status == 0) {
+    report.exit_status = kFailed;
+    report.exit_reason = "the report could not be saved";
   }
+  const std::string shown = options.json    ? json
+                            : options.quiet ? fmt::format("{}\n", directory.path())
+                                            : report::RenderText(report, directory.path());
+  const bool printed = Print(shown);
   if ((options.quiet || options.json) && report.exit_status != 0) {
     fmt::print(stderr, "cavalry run: {} (exit status {})\n", report.exit_reason,
                report.exit_status);
   }
-  return report.exit_status == 0 && !written ? kFailed : report.exit_status;
+  if (!printed) fmt::print(stderr, "cavalry run: the report could not be written to the output\n");
+  return report.exit_status == 0 && !printed ? kFailed : report.exit_status;
 }
 
 // From here on the spec is right and the port is ours.

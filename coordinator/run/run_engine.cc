@@ -14,6 +14,7 @@ using coordinator::AgentEvent;
 
 // Texts of agents' log lines are cut here.
 constexpr std::size_t kMaxLogTextBytes = 2000;
+constexpr std::size_t kMostRefused = 100;
 
 std::string Cut(const std::string& text) { return text.substr(0, kMaxLogTextBytes); }
 
@@ -97,7 +98,9 @@ void RunEngine::On(coordinator::AgentRefused* event, Nanos now) {
   if (fails_on_refusal_ && event->status.code() != absl::StatusCode::kPermissionDenied) {
     return state_.Fail(event->status, now);
   }
-  notes_.push_back(text);
+  // It dials again and again; that is told once. A flood of names is not remembered.
+  if (refused_.size() >= kMostRefused) return;
+  if (refused_.insert(text).second) notes_.push_back(text);
 }
 
 void RunEngine::On(coordinator::AgentSaid* event, Nanos now) {

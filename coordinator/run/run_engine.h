@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +79,7 @@ class RunEngine {
   Journal* journal_;
   report::Aggregator aggregator_;
   std::vector<std::string> notes_;
+  std::set<std::string> refused_;  // who was, and why, as told
   std::optional<EndRun> end_;
   Nanos started_at_ = 0;
   bool fails_on_refusal_ = false;

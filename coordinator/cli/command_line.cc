@@ -42,14 +42,26 @@ const char kRunFooter[] =
     "Exit status: 0 all well, 1 could not be done, 2 wrong use or spec, 3 a threshold failed,\n"
     "  4 partial or not judged, 130 interrupted.\n";
 
+// What was typed wrongly, for which command, and where help is.
+std::string WrongUse(const CLI::App* app, const CLI::Error& error) {
+  std::string command = "cavalry";
+  for (const CLI::App* given : app->get_subcommands()) command += " " + given->get_name();
+  std::string text = error.what();
+  const std::vector<std::string> extras = app->remaining();
+  if (app->get_subcommands().empty() && !extras.empty() && !extras.front().starts_with("-")) {
+    text = fmt::format("'{}' is no command; there are run, check and report", extras.front());
+  }
+  return fmt::format("{}: {}; see '{} --help'\n", command, text, command);
+}
+
 // A duration as an option's value: "60s".
 void AddDuration(CLI::App* app, const std::string& name, std::optional<Nanos>* target,
                  const std::string& text) {
   app->add_option_function<std::string>(
          name,
-         [target](const std::string& value) {
+         [target, name](const std::string& value) {
            const auto parsed = ParseDuration(value);
-           if (!parsed.ok()) throw CLI::ValidationError(StatusText(parsed.status()));
+           if (!parsed.ok()) throw CLI::ValidationError(name, StatusText(parsed.status()));
            *target = *parsed;
          },
          text)
@@ -59,7 +71,7 @@ void AddDuration(CLI::App* app, const std::string& name, std::optional<Nanos>* t
 void AddRun(CLI::App* app, RunOptions* options) {
   CLI::App* run = app->add_subcommand("run", "Run a spec and report");
   run->footer(kRunFooter);
-  run->add_option("spec", options->spec, "The spec, a YAML file")->required()->type_name("SPEC");
+  run->add_option("SPEC", options->spec, "The spec, a YAML file")->required()->type_name("FILE");
   run->add_option("--set", options->set, "Set a value of the spec: load.sessions=64 (repeatable)")
       ->type_name("PATH=VALUE")
       ->take_all()
@@ -90,16 +102,16 @@ void AddRun(CLI::App* app, RunOptions* options) {
   run->add_option("--loop", options->loop, "Event loop of local agents: auto, io_uring, epoll")
       ->check(CLI::IsMember({"auto", "io_uring", "epoll"}))
       ->type_name("LOOP");
-  run->add_option(
-         "--priority", options->priority,
-         "Of local agents' load threads: auto (real-time where the system allows it, so that "
-         "they don't wait for cores that others use) or normal")
+  run->add_option("--priority", options->priority,
+                  "Of local agents' load threads: auto (real-time where the system\n"
+                  "allows it: they never wait for cores that others use) or normal")
       ->check(CLI::IsMember({"auto", "normal"}))
       ->type_name("PRIORITY");
   run->add_option("--allow-destroy", options->allow_destroy,
-                  "A table that may be emptied or dropped though cavalry did not create it: "
-                  "shop.orders (repeatable)")
+                  "A table that may be emptied or dropped though cavalry did not\n"
+                  "create it: shop.orders (repeatable)")
       ->type_name("NAME")
+      ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
   run->add_option_function<std::string>(
@@ -107,7 +119,7 @@ void AddRun(CLI::App* app, RunOptions* options) {
          [options](const std::string& value) {
            options->on_lost = value == "stop" ? run::LostPolicy::kStop : run::LostPolicy::kContinue;
          },
-         "When an agent is lost: continue with the others (default), or stop and report")
+         "When an agent is lost: continue with the others (default), or\nstop and report")
       ->check(CLI::IsMember({"continue", "stop"}))
       ->type_name("POLICY");
 }
@@ -119,14 +131,16 @@ void AddCheck(CLI::App* app, CheckOptions* options) {
       "  cavalry check spec.yaml\n"
       "  cavalry check spec.yaml --connect --set targets.sql.mysql.host=db1\n"
       "Exit status: 0 all well, 1 a server cannot be reached, 2 wrong use or spec.\n");
-  check->add_option("spec", options->spec, "The spec, a YAML file")->required()->type_name("SPEC");
+  check->add_option("SPEC", options->spec, "The spec, a YAML file")->required()->type_name("FILE");
   check->add_option("--set", options->set, "Set a value of the spec (repeatable)")
       ->type_name("PATH=VALUE")
+      ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
   check->add_flag("--connect", options->connect, "Also connect to every target");
   check->add_option("--allow-destroy", options->allow_destroy, "As for run, for the plan")
       ->type_name("NAME")
+      ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
 }
@@ -136,9 +150,9 @@ void AddReport(CLI::App* app, ReportOptions* options) {
   report->footer(
       "Examples:\n"
       "  cavalry report\n"
-      "  cavalry report results/20261130-2127-customer --format json\n");
-  report->add_option("directory", options->directory, "A results directory (default: the last run)")
-      ->type_name("DIR");
+      "  cavalry report results/20261130-212743-customer-by-key --format json\n");
+  report->add_option("DIR", options->directory, "A results directory (default: the last run)")
+      ->type_name("FOLDER");
   report->add_option("--results", options->results, "Where the last run is looked for")
       ->type_name("DIR")
       ->capture_default_str();
@@ -155,6 +169,7 @@ int CommandLine(int argc, char** argv) {
   app.name("cavalry");
   app.set_version_flag("--version", std::string("cavalry ") + CAVALRY_VERSION);
   app.require_subcommand(0, 1);
+  app.failure_message(WrongUse);
   app.footer("Each has --help with examples: cavalry run --help\n");
   RunOptions run;
   CheckOptions check;

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cavalry::cli {
@@ -70,6 +72,38 @@ TEST(CommandLineTest, WrongUseEndsWithTwo) {
     const Ended ended = Type(arguments);
     EXPECT_EQ(ended.status, 2) << arguments.back();
     EXPECT_FALSE(ended.error.empty()) << arguments.back();
+  }
+}
+
+TEST(CommandLineTest, WrongUseNamesTheCommandAndWhereHelpIs) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"fly"},
+       "cavalry: 'fly' is no command; there are run, check and report; see 'cavalry --help'"},
+      {{"run"}, "cavalry run: SPEC is required; see 'cavalry run --help'"},
+      {{"run", "x.yaml", "--wait-agents", "60"}, "--wait-agents: duration \"60\" lacks a unit"},
+      {{"check", "x.yaml", "--frob"}, "--frob; see 'cavalry check --help'"},
+  };
+  for (const auto& [arguments, text] : cases) {
+    const Ended ended = Type(arguments);
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_TRUE(Contains(ended.error, text)) << ended.error;
+  }
+}
+
+TEST(CommandLineTest, HelpFitsTheScreen) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {}, {"--help"}, {"run", "--help"}, {"check", "--help"}, {"report", "--help"}}) {
+    std::istringstream lines(Type(arguments).out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+  }
+}
+
+TEST(CommandLineTest, CheckTakesAssignmentsAsRunDoes) {
+  for (const char* command : {"run", "check"}) {
+    const Ended ended =
+        Type({command, "/nonexistent/spec.yaml", "--set", "load.sessions=1", "--set",
+              "load.warmup=1s", "--allow-destroy", "a.b", "--allow-destroy", "a.c"});
+    EXPECT_TRUE(Contains(ended.error, "/nonexistent/spec.yaml")) << ended.error;
   }
 }
 

@@ -36,9 +36,11 @@ void PrintWell(const CheckOptions& options, const PreparedRun& prepared,
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", variable.name(), variable.value());
     }
     const auto [same, is_new] = first.emplace(text, server.target());
-    fmt::print("  {:<9}{}\n", server.target(), is_new ? text : "as " + same->second);
+    fmt::print("{}", PlanLine(server.target(), is_new ? text : "as " + same->second));
   }
-  for (const v1::Warning& warning : found.warnings()) fmt::print("  warning  {}\n", warning.text());
+  for (const v1::Warning& warning : found.warnings()) {
+    fmt::print("{}", PlanLine("warning", warning.text()));
+  }
   const int targets = prepared.workload.targets_size();
   fmt::print("OK: {} target{} {}; nothing was changed\n", targets, targets == 1 ? "" : "s",
              options.connect ? "answered" : "checked without connecting (--connect also connects)");

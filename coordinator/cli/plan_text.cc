@@ -21,25 +21,6 @@ std::string Count(std::size_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// A head and its text, broken between words at kWidth.
-std::string Line(const std::string& head, const std::string& text) {
-  std::string lines;
-  std::string line = fmt::format("  {:<9}", head);
-  const std::string margin(line.size(), ' ');
-  bool empty = true;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (!empty && line.size() + 1 + word.size() > kWidth) {
-      lines += line + "\n";
-      line = margin;
-      empty = true;
-    }
-    line += (empty ? "" : " ") + word;
-    empty = false;
-  }
-  return lines + line + "\n";
-}
-
 std::string OrderName(v1::Order order) {
   switch (order) {
     case v1::ORDER_SAME:
@@ -128,6 +109,24 @@ std::string TableText(const v1::Workload& workload, const v1::Table& table,
 
 }  // namespace
 
+std::string PlanLine(const std::string& head, const std::string& text) {
+  std::string lines;
+  std::string line = fmt::format("  {:<9}", head);
+  const std::string margin(line.size(), ' ');
+  bool empty = true;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!empty && line.size() + 1 + word.size() > kWidth) {
+      lines += line + "\n";
+      line = margin;
+      empty = true;
+    }
+    line += (empty ? "" : " ") + word;
+    empty = false;
+  }
+  return lines + line + "\n";
+}
+
 std::string RenderPlan(const PreparedRun& prepared, const PlanTextOptions& options) {
   const v1::Workload& workload = prepared.workload;
   const std::vector<run::PlannedStep>& steps = prepared.steps;
@@ -143,12 +142,13 @@ std::string RenderPlan(const PreparedRun& prepared, const PlanTextOptions& optio
       points > 1 ? " x " + Count(points, "load point") : "", Count(steps.size(), "step"),
       counted ? "for as long as their counts take"
               : "about " + FormatDurationWords(prepared.expected / kSecond * kSecond));
-  text += Line("order", fmt::format("{} ({}), seed {}", Visits(steps), OrderName(workload.order()),
-                                    workload.seed()));
-  text += Line("load", fmt::format("{}; warm-up {}, measure {}", SessionsText(steps),
-                                   FormatDuration(static_cast<Nanos>(workload.load().warmup())),
-                                   StopText(workload)));
-  if (const std::string sweep = SweepText(workload); !sweep.empty()) text += Line("sweep", sweep);
+  text += PlanLine("order", fmt::format("{} ({}), seed {}", Visits(steps),
+                                        OrderName(workload.order()), workload.seed()));
+  text += PlanLine("load", fmt::format("{}; warm-up {}, measure {}", SessionsText(steps),
+                                       FormatDuration(static_cast<Nanos>(workload.load().warmup())),
+                                       StopText(workload)));
+  if (const std::string sweep = SweepText(workload); !sweep.empty())
+    text += PlanLine("sweep", sweep);
   std::map<std::string, std::string> owners;  // owner -> other targets that use its tables
   for (const v1::Target& target : workload.targets()) {
     std::string& users = owners[spec::OwnerOf(target)];
@@ -158,13 +158,13 @@ std::string RenderPlan(const PreparedRun& prepared, const PlanTextOptions& optio
   for (const auto& [owner, users] : owners) {
     for (const v1::Table& table : workload.tables()) {
       const std::string also = users.empty() ? "" : fmt::format(" (also {})", users);
-      text += Line("table", fmt::format("{} on {}{}: {}", table.name(), owner, also,
-                                        TableText(workload, table, options.allow_destroy)));
+      text += PlanLine("table", fmt::format("{} on {}{}: {}", table.name(), owner, also,
+                                            TableText(workload, table, options.allow_destroy)));
     }
   }
   const bool audits = workload.audit().enabled() && spec::ScriptWrites(workload);
-  if (audits) text += Line("audit", "every acknowledged write is read back after each step");
-  if (!options.agents.empty()) text += Line("agents", options.agents);
+  if (audits) text += PlanLine("audit", "every acknowledged write is read back after each step");
+  if (!options.agents.empty()) text += PlanLine("agents", options.agents);
   return text;
 }
 

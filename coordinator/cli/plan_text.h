@@ -17,4 +17,7 @@ struct PlanTextOptions {
 // Lines of at most 100 columns where names allow it, each ended by a line feed.
 std::string RenderPlan(const PreparedRun& prepared, const PlanTextOptions& options);
 
+// A line of the plan: a head and its text, broken between words at 100 columns.
+std::string PlanLine(const std::string& head, const std::string& text);
+
 }  // namespace cavalry::cli

@@ -60,8 +60,12 @@ StatusOr<std::string> ListenText(const RunOptions& options) {
 
 std::string AgentsText(const RunOptions& options, std::size_t agents) {
   if (Local(options)) return fmt::format("{} on this machine", agents);
-  return fmt::format("{} that dial {} (cavalry-agent --coordinator THIS_HOST:PORT)", agents,
-                     options.listen);
+  const auto address = coordinator::ParseListenAddress(options.listen);
+  const std::string dialled = address.ok() && address->loopback
+                                  ? address->text()
+                                  : "THIS_HOST" + options.listen.substr(options.listen.rfind(':'));
+  return fmt::format("{} that dial {}: cavalry-agent --coordinator {}", agents, options.listen,
+                     dialled);
 }
 
 std::optional<coordinator::LocalAgents::Options> LocalOptions(const RunOptions& options) {

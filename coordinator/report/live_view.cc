@@ -58,12 +58,14 @@ Progress ProgressOf(const Aggregator& run) {
                                      : SecondsOf(step.step, "load.warmup", load.warmup());
   progress.done_s = seconds.size();
   if (progress.of_s > 0) progress.done_s = std::min(progress.done_s, progress.of_s);
+  // What comes after the last whole second (drains, late answers) is no second to show a rate of.
+  const std::size_t shown = progress.of_s > 0 ? progress.done_s : seconds.size();
   const auto live = static_cast<std::size_t>(std::count_if(
       step.agents.begin(), step.agents.end(),
       [](const AgentStepView& part) { return !part.lost && !part.faulty && part.sessions > 0; }));
-  for (auto second = seconds.rbegin(); second != seconds.rend(); ++second) {
-    if (second->reports < std::max<std::size_t>(live, 1)) continue;
-    progress.second = &*second;
+  for (std::size_t i = shown; i > 0; --i) {
+    if (seconds[i - 1].reports < std::max<std::size_t>(live, 1)) continue;
+    progress.second = &seconds[i - 1];
     break;
   }
   return progress;
@@ -177,7 +179,7 @@ std::string RenderLive(const Aggregator& run, const LiveOptions& options) {
   const Progress progress = ProgressOf(run);
   if (!options.phase.empty() || progress.step == nullptr) {
     lines.push_back(options.phase);
-    lines.push_back(AgentsLine(run, nullptr));
+    if (!run.agents().empty()) lines.push_back(AgentsLine(run, nullptr));
   } else {
     AddStepLines(run, progress, &lines);
   }

@@ -37,6 +37,35 @@ TEST(LiveView, WarmUpIsShownAsSuch) {
   EXPECT_NE(line.find("warm-up 1/1 s"), std::string::npos) << line;
 }
 
+TEST(LiveView, WhatComesAfterTheLastWholeSecondIsNoRate) {
+  // A third second of measuring, of two: the drain's.
+  RunBuilder builder(RunOptions{.sessions = {16}});
+  builder.Start();
+  builder.AddStep(StepShape{});
+  Aggregator run;
+  for (const v1::JournalEntry& entry : builder.entries()) {
+    if (entry.has_step_report()) break;
+    ASSERT_TRUE(run.Apply(entry).ok());
+    if (!entry.has_interval() || entry.interval().interval().part() != v1::STEP_PART_MEASURE ||
+        entry.interval().interval().index() != 1) {
+      continue;
+    }
+    v1::JournalEntry late = entry;
+    v1::Interval* interval = late.mutable_interval()->mutable_interval();
+    interval->set_seq(interval->seq() + 1);
+    interval->set_index(2);
+    v1::Stats nothing;
+    for (const auto& operation : interval->stats().operations()) {
+      nothing.add_operations()->set_operation(operation.operation());
+    }
+    *interval->mutable_stats() = nothing;
+    const Status applied = run.Apply(late);
+    ASSERT_TRUE(applied.ok()) << StatusText(applied);
+  }
+  const std::string line = RenderPlainLine(run, LiveOptions{.elapsed = 12 * kSecond});
+  EXPECT_NE(line.find("measure 2/2 s  200 find/s"), std::string::npos) << line;
+}
+
 TEST(LiveView, PhasesWithoutLoadShowTheCallersLine) {
   const LiveOptions options{.elapsed = 3 * kSecond,
                             .phase = "fill customer: 83,000 of 150,000 rows"};

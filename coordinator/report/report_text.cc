@@ -165,8 +165,10 @@ std::string LastLine(const Report& report, const std::string& directory) {
     text += LabelledLine("files",
                          fmt::format("{}/ report.txt report.json spec.yaml journal", directory));
   }
+  // A report without results is so short that its second line, which says why, is still in sight.
+  const bool told = report.summary.empty() && report.status != RunStatus::kComplete;
   const std::string reason =
-      report.exit_reason.empty() ? std::string() : fmt::format(": {}", report.exit_reason);
+      report.exit_reason.empty() || told ? std::string() : fmt::format(": {}", report.exit_reason);
   return text + LabelledLine(
                     "exit", fmt::format("status {}{}", report.exit_status, Printable(reason, 500)));
 }
@@ -175,12 +177,13 @@ std::string LastLine(const Report& report, const std::string& directory) {
 
 std::string RenderText(const Report& report, const std::string& directory) {
   if (report.run == nullptr || !report.run->started()) return "cavalry: no run\n";
-  std::string text = Headline(report) + "\n" + ResultLines(report);
-  if (!report.summary.empty()) text += AllWell(report);
-  text += Cautions(report) + "\n";
-  if (!report.summary.empty()) {
-    text += SummaryTable(report) + "\n" + OperationTable(report);
+  std::string text = Headline(report) + "\n";
+  if (report.summary.empty()) {
+    // Nothing was measured: no figures, nothing to check.
+    return text + Cautions(report) + ServerLines(report) + LastLine(report, directory);
   }
+  text += ResultLines(report) + AllWell(report) + Cautions(report) + "\n";
+  text += SummaryTable(report) + "\n" + OperationTable(report);
   text += OutcomeLines(report) + ErrorLines(report) + AuditLines(report) + ConnectLines(report) +
           EqualLines(report) + ClientLines(report) + AgentLines(report) + ServerLines(report) +
           ThresholdLines(report) + LastLine(report, directory);

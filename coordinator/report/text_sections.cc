@@ -83,8 +83,9 @@ std::string WhatItCost(const AgentView& agent) {
   if (agent.wall_workers == 0) return "never reported what it cost";
   const double busy = static_cast<double>(agent.cpu_user + agent.cpu_system) /
                       static_cast<double>(agent.wall_workers) * 100;
-  std::string text = fmt::format("{} workers busy {:.0f} %{}, memory {:.0f} MB, start {:+.3f} ms",
-                                 agent.workers, busy, agent.generator_limited ? " (THE LIMIT)" : "",
+  std::string text = fmt::format("{} worker{} busy {:.0f} %{}, memory {:.0f} MB, start {:+.3f} ms",
+                                 agent.workers, agent.workers == 1 ? "" : "s", busy,
+                                 agent.generator_limited ? " (THE LIMIT)" : "",
                                  static_cast<double>(agent.max_rss_bytes) / 1e6,
                                  static_cast<double>(agent.start_offset) / kMillisecond);
   if (agent.loop_lag.count() > 0) {
@@ -302,6 +303,18 @@ std::string AgentLines(const Report& report) {
 
 namespace {
 
+// "256 MiB" of "268435456": whole powers of 1024 only; what is no size stays as it is.
+std::string SizeText(const std::string& variable, const std::string& value) {
+  if (!variable.ends_with("_size")) return value;
+  const auto bytes = ParseCount(value);
+  if (!bytes.ok() || *bytes == 0) return value;
+  std::uint64_t count = *bytes;
+  std::size_t unit = 0;
+  const std::vector<std::string> units = {"B", "KiB", "MiB", "GiB"};
+  for (; count % 1024 == 0 && unit + 1 < units.size(); ++unit) count /= 1024;
+  return fmt::format("{} {}", FormatCount(count), units[unit]);
+}
+
 // What a reader compares two servers by; the rest is in report.json.
 bool IsTold(const std::string& variable) {
   static const std::vector<std::string> kTold = {"version",
@@ -324,8 +337,8 @@ std::string ServerLines(const Report& report) {
     std::vector<std::string> variables;
     for (const v1::NameValue& variable : server.variables()) {
       if (!IsTold(variable.name())) continue;
-      variables.push_back(
-          fmt::format("{} {}", Printable(variable.name(), 64), Printable(variable.value(), 128)));
+      variables.push_back(fmt::format("{} {}", Printable(variable.name(), 64),
+                                      SizeText(variable.name(), Printable(variable.value(), 128))));
     }
     const std::string told = fmt::format("{}", fmt::join(variables, ", "));
     const auto same = std::find_if(lines.begin(), lines.end(),

@@ -70,6 +70,18 @@ TEST(ReportText, SaysWhenNothingWentWrong) {
   EXPECT_TRUE(Has(rendered, "status 0"));
 }
 
+TEST(ReportText, ARunThatCouldNotBeDoneSaysWhyOnceAndNoFigures) {
+  RunBuilder builder;
+  builder.Start();
+  builder.End(v1::RUN_END_FAILED, Unavailable("sql: nobody answers at db1:3306"));
+  const Rendered rendered = Render(builder);
+  EXPECT_TRUE(Has(rendered, "FAILED after 80 s: sql: nobody answers at db1:3306"));
+  EXPECT_TRUE(Has(rendered, "exit     status 1\n")) << rendered.text;
+  for (const char* noise : {"attempted", "no samples", "never reported", "\n\n\n"}) {
+    EXPECT_FALSE(Has(rendered, noise)) << noise << "\n" << rendered.text;
+  }
+}
+
 TEST(ReportText, HasDashesWithoutSamples) {
   const Rendered rendered = Render(StepShape{.ok = 0, .rejected = 4});
   EXPECT_TRUE(Has(rendered, "  -  "));

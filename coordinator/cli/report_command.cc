@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <string>
 
@@ -30,11 +31,16 @@ StatusOr<std::string> FindDirectory(const ReportOptions& options) {
   }
   struct stat info {};
   if (::stat(options.directory.c_str(), &info) != 0) {
-    return ErrnoStatus(errno, options.directory);
+    return ErrnoStatus(errno, fmt::format("no run at {}", options.directory));
   }
   if (!S_ISDIR(info.st_mode)) {
     return FailedPrecondition("{}: not a directory; name the directory of a run",
                               options.directory);
+  }
+  if (::stat((options.directory + "/journal").c_str(), &info) != 0 && errno == ENOENT) {
+    return FailedPrecondition(
+        "{} is no results directory: there is no journal in it; name the directory of a run",
+        options.directory);
   }
   return options.directory;
 }

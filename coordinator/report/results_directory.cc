@@ -22,11 +22,15 @@ constexpr int kMaxTries = 1000;
 
 std::string Slug(std::string_view name) {
   std::string slug;
+  bool cut = false;  // within a word
   for (const char c : name) {
     const bool digit = c >= '0' && c <= '9';
     const bool upper = c >= 'A' && c <= 'Z';
     const bool lower = c >= 'a' && c <= 'z';
-    if (slug.size() == kMaxSlugBytes) break;
+    if (slug.size() == kMaxSlugBytes) {
+      cut = digit || lower || upper;
+      break;
+    }
     if (digit || lower) {
       slug += c;
     } else if (upper) {
@@ -35,6 +39,8 @@ std::string Slug(std::string_view name) {
       slug += '-';
     }
   }
+  // A word that did not fit is left out whole, unless there is no other.
+  if (cut && slug.find('-') != slug.npos) slug.erase(slug.rfind('-'));
   while (!slug.empty() && slug.back() == '-') slug.pop_back();
   return slug.empty() ? "run" : slug;
 }
@@ -43,13 +49,18 @@ StatusOr<ResultsDirectory> ResultsDirectory::Create(const std::string& base, std
                                                     std::int64_t wall_ns) {
   std::error_code error;
   std::filesystem::create_directories(base, error);
-  if (error) return ErrnoStatus(error.value(), fmt::format("create {}", base));
+  const auto failed = [](int number, const std::string& path) {
+    return FailedPrecondition(
+        "cannot make the results directory {}: {}; name another place with --out DIR", path,
+        std::generic_category().message(number));
+  };
+  if (error) return failed(error.value(), base);
   const std::string first = fmt::format("{}/{}-{}", base, DirectoryTime(wall_ns), Slug(name));
   for (int i = 1; i <= kMaxTries; ++i) {
     const std::string path = i == 1 ? first : fmt::format("{}-{}", first, i);
     // mkdir alone decides who has the name, also between two runs that start together.
     if (::mkdir(path.c_str(), 0755) == 0) return ResultsDirectory(path);
-    if (errno != EEXIST) return ErrnoStatus(errno, fmt::format("create {}", path));
+    if (errno != EEXIST) return failed(errno, path);
   }
   return FailedPrecondition("{} and {} more of that name exist", first, kMaxTries - 1);
 }
@@ -87,7 +98,10 @@ StatusOr<std::string> LastRun(const std::string& base) {
     if (!std::filesystem::exists(entry->path() / "journal", ignored)) continue;
     last = std::max(last, name);
   }
-  if (error) return ErrnoStatus(error.value(), fmt::format("read {}", base));
+  if (error) {
+    return FailedPrecondition("no run in {}: {}", base,
+                              std::generic_category().message(error.value()));
+  }
   if (last.empty())
     return FailedPrecondition("{}: no run in it (no directory with a journal)", base);
   return fmt::format("{}/{}", base, last);

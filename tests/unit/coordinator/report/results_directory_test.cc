@@ -36,7 +36,12 @@ class ResultsDirectoryTest : public testing::Test {
 
 TEST(Slug, IsShortAndPlain) {
   EXPECT_EQ(Slug("customer by key: SQL against HandlerSocket, cold"),
-            "customer-by-key-sql-against-handlersocke");
+            "customer-by-key-sql-against");  // no half words
+  EXPECT_EQ(Slug("customer by key: SQL against all of them; cold"),
+            "customer-by-key-sql-against-all-of-them");
+  EXPECT_EQ(Slug("customer by key: SQL against all of these cold"),
+            "customer-by-key-sql-against-all-of-these");
+  EXPECT_EQ(Slug(std::string(50, 'x')), std::string(40, 'x'));
   EXPECT_EQ(Slug("../../etc/passwd"), "etc-passwd");
   EXPECT_EQ(Slug("\xc3\xa9"), "run");
   EXPECT_EQ(Slug(""), "run");
@@ -57,6 +62,7 @@ TEST_F(ResultsDirectoryTest, ABaseThatIsAFileIsNamed) {
   const auto directory = ResultsDirectory::Create(base_, "x", kWall);
   ASSERT_FALSE(directory.ok());
   EXPECT_NE(StatusText(directory.status()).find(base_), std::string::npos);
+  EXPECT_NE(StatusText(directory.status()).find("--out"), std::string::npos);
 }
 
 TEST_F(ResultsDirectoryTest, WritesFilesWholeOrNotAtAll) {

@@ -28,6 +28,11 @@ Status ConnectOnce(int family, const sockaddr* address, socklen_t length, Nanos 
   int error = 0;
   socklen_t size = sizeof(error);
   ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error == ECONNREFUSED) {
+    return Unavailable(
+        "connect {}: Connection refused; is the server running, and are host and port right?",
+        label);
+  }
   return error == 0 ? absl::OkStatus() : ErrnoStatus(error, fmt::format("connect {}", label));
 }
 

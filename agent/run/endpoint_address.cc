@@ -39,7 +39,7 @@ StatusOr<EndpointAddress> ResolveEndpoint(const drivers::Endpoint& endpoint) {
   const int error = getaddrinfo(endpoint.host.c_str(), port.c_str(), &hints, &found);
   if (error != 0) {
     return Unavailable("{}: cannot look up {}: {}", endpoint.label, endpoint.host,
-                       error == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(error));
+                       error == EAI_SYSTEM ? strerrordesc_np(errno) : gai_strerror(error));
   }
   for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
     SocketAddress address;

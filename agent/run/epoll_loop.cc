@@ -16,7 +16,7 @@
 namespace cavalry::run {
 namespace {
 
-constexpr std::size_t kReceiveBytes = 64 * 1024;
+constexpr std::size_t kReceiveBytes = std::size_t{64} * 1024;
 constexpr int kMaxEvents = 256;
 
 // What an event's 64 bits of data name: kind, generation of the slot, index of the slot.

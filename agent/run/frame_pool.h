@@ -15,7 +15,7 @@ class FramePool {
   void Free(void* block, std::size_t bytes);
 
  private:
-  static constexpr std::size_t kChunkBytes = 64 * 1024;
+  static constexpr std::size_t kChunkBytes = std::size_t{64} * 1024;
   static constexpr std::size_t kGrain = 64;
   static constexpr std::size_t kLargestPooled = 4096;
   struct FreeBlock {

@@ -55,7 +55,7 @@ struct LoadRun::Impl {
   Status Start();
   // What the event loop of the caller is told of a mail; nothing when it is not complete yet.
   std::optional<LoadEvent> Take(Mail mail);
-  std::optional<LoadEvent> TakeArmed(ArmedMail mail);
+  std::optional<LoadEvent> TakeArmed(const ArmedMail& mail);
   std::optional<LoadEvent> TakeFinished(FinishedMail mail);
 
   SharedRun shared;
@@ -107,12 +107,12 @@ Status LoadRun::Impl::Start() {
 
 std::optional<LoadEvent> LoadRun::Impl::Take(Mail mail) {
   if (auto* interval = std::get_if<IntervalEvent>(&mail)) return std::move(*interval);
-  if (auto* one = std::get_if<ArmedMail>(&mail)) return TakeArmed(std::move(*one));
+  if (auto* one = std::get_if<ArmedMail>(&mail)) return TakeArmed(*one);
   if (auto* one = std::get_if<FinishedMail>(&mail)) return TakeFinished(std::move(*one));
   return std::nullopt;
 }
 
-std::optional<LoadEvent> LoadRun::Impl::TakeArmed(ArmedMail mail) {
+std::optional<LoadEvent> LoadRun::Impl::TakeArmed(const ArmedMail& mail) {
   armed_event.connected += mail.connected;
   armed_event.connecting += mail.connecting;
   armed_event.errors.Add(mail.errors);

@@ -28,7 +28,8 @@ class SessionSlot;
 // pool.
 class SessionTask {
  public:
-  struct promise_type {
+  // The language wants this name.
+  struct promise_type {  // NOLINT(readability-identifier-naming)
     // The coroutine's parameters are offered to operator new: it has a pool.
     static void* operator new(std::size_t bytes, FramePool* pool, SessionSlot*);
     static void operator delete(void* frame, std::size_t bytes);

@@ -73,6 +73,7 @@ void Worker::Main() {
       static_cast<double>(kSecond) * static_cast<double>(session_count_) * shared_.workers / rate);
   Set(kArmDeadline, context.now + pacing + shared_.plan.connect_timeout + kSecond);
   ReadCommands();
+  MaybeArm(false);  // an agent without a share has nothing to wait for
   while (TurnOnce()) {
   }
   CloseConnections();

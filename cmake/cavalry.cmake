@@ -1,6 +1,8 @@
 # The project's build helpers: one interface target for flags, cavalry_library(), cavalry_test().
 
 add_library(cavalry_flags INTERFACE)
+# Threads everywhere: -pthread defines a macro, and precompiled headers are for one set of macros.
+target_link_libraries(cavalry_flags INTERFACE Threads::Threads)
 target_include_directories(cavalry_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(cavalry_flags INTERFACE CAVALRY_VERSION="${PROJECT_VERSION}"
                                                    SPDLOG_FMT_EXTERNAL)
@@ -19,6 +21,7 @@ function(cavalry_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC cavalry_flags ${arg_DEPS})
+  cavalry_precompiled(${name} cavalry_pch)
 endfunction()
 
 # cavalry_program(NAME SOURCES a.cc ... [DEPS targets ...]): an executable in bin/.
@@ -38,6 +41,7 @@ function(cavalry_test name)
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE cavalry_flags ${arg_DEPS} GTest::gtest_main)
+  cavalry_precompiled(${name} cavalry_test_pch)
   target_compile_definitions(${name} PRIVATE CAVALRY_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              CAVALRY_BINARY_DIR="${CMAKE_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})

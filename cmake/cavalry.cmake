@@ -1,8 +1,8 @@
 # The project's build helpers: one interface target for flags, cavalry_library(), cavalry_test().
 
 add_library(cavalry_flags INTERFACE)
-# Threads everywhere: -pthread defines a macro, and precompiled headers are for one set of macros.
-target_link_libraries(cavalry_flags INTERFACE Threads::Threads)
+# Everywhere, since it defines a macro, and precompiled headers are for one set of macros.
+target_compile_options(cavalry_flags INTERFACE -pthread)
 target_include_directories(cavalry_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(cavalry_flags INTERFACE CAVALRY_VERSION="${PROJECT_VERSION}"
                                                    SPDLOG_FMT_EXTERNAL)

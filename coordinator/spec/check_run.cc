@@ -24,6 +24,13 @@ void CheckTitle(Checker* checker) {
   }
 }
 
+// What is judged or compared has to be loaded.
+void CheckHasFigures(const std::string& path, std::string_view name, Checker* checker) {
+  const v1::Target* target = checker->FindTarget(name);
+  if (target == nullptr || IsLoaded(*target)) return;
+  checker->Fault(path, "target '{}' says 'load: false', so there are no figures of it", name);
+}
+
 void CheckThreshold(const std::string& path, const std::string& text, Checker* checker) {
   const StatusOr<report::Threshold> threshold = report::ParseThreshold(text);
   if (!threshold.ok()) {
@@ -43,6 +50,7 @@ void CheckThreshold(const std::string& path, const std::string& text, Checker* c
     checker->Fault(path, "no target '{}'{}", threshold->target,
                    Suggestion(threshold->target, checker->TargetNames(), "there are"));
   }
+  CheckHasFigures(path, threshold->target, checker);
   using Metric = report::Threshold::Metric;
   if (threshold->metric == Metric::kLost && !checker->filled().audit().enabled()) {
     checker->Fault(path,
@@ -61,6 +69,7 @@ void CheckCompare(Checker* checker) {
   }
   std::set<std::string> seen;
   for (int i = 0; i < compare.targets_size(); ++i) {
+    CheckHasFigures(fmt::format("compare.targets[{}]", i), compare.targets(i), checker);
     if (seen.insert(compare.targets(i)).second) continue;
     checker->Fault(fmt::format("compare.targets[{}]", i), "target '{}' is listed twice",
                    compare.targets(i));
@@ -88,7 +97,8 @@ void CheckRounds(Checker* checker) {
   const std::uint64_t rounds = checker->filled().rounds();
   if (rounds == 0) checker->Fault("rounds", "must be at least 1");
   const std::uint64_t points = CountLoadPoints(checker->filled());
-  const auto targets = static_cast<std::uint64_t>(checker->filled().targets_size());
+  const auto targets = static_cast<std::uint64_t>(std::count_if(
+      checker->filled().targets().begin(), checker->filled().targets().end(), IsLoaded));
   // Neither factor is large: points are counted to a bound, rounds have 32 bits.
   if (points <= kMaxLoadPoints && rounds * points * targets > kMaxSteps) {
     checker->Fault("rounds", "{} rounds x {} load points x {} targets = {} steps; at most {}",

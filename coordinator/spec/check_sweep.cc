@@ -22,8 +22,9 @@ void CheckAxis(const v1::SweepAxis& axis, Checker* checker) {
   const std::string path = Join("sweep", axis.path());
   const bool of_the_run =
       std::any_of(kOfTheRun.begin(), kOfTheRun.end(), [&](std::string_view root) {
-        // Single options of a target may be swept, but not which targets there are.
-        return root == "targets" ? axis.path() == root : IsUnder(axis.path(), root);
+        if (root != "targets") return IsUnder(axis.path(), root);
+        // Single options of a target may be swept, but not which targets there are and are loaded.
+        return axis.path() == root || (IsUnder(axis.path(), root) && axis.path().ends_with(".load"));
       });
   if (of_the_run)
     checker->Fault(path, "'{}' belongs to the whole run and cannot be swept", axis.path());

@@ -32,6 +32,12 @@ std::string DriverOf(const v1::Target& target);
 // Name of the target that owns the tables of `target`.
 std::string OwnerOf(const v1::Target& target);
 
+// Whether steps are made for the target: it has no 'load: false'.
+bool IsLoaded(const v1::Target& target);
+
+// The targets that own the tables of loaded ones, in order, without repeats.
+std::vector<std::string> TableOwners(const v1::Workload& workload);
+
 // Whether the script (as ApplyDefaults leaves it) has an insert, update or delete.
 bool ScriptWrites(const v1::Workload& workload);
 

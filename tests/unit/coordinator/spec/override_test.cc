@@ -109,7 +109,7 @@ TEST(Override, NamesTheNearestPath) {
   EXPECT_EQ(SetError("tables.customers.rows=1"),
             "--set tables.customers.rows: no such key; did you mean 'tables.customer'?");
   EXPECT_EQ(SetError("targets.sql.name=x"),
-            "--set targets.sql.name: no such key; keys here: targets.sql.tables_of, "
+            "--set targets.sql.name: no such key; keys here: targets.sql.tables_of, targets.sql.load, "
             "targets.sql.mysql, targets.sql.handlersocket");
 }
 

@@ -118,7 +118,7 @@ StatusOr<load::ColumnRule> MakeColumnRule(const v1::ValueRule& rule, const Colum
       result.kind = load::RuleKind::kConstant;
       result.text = rule.constant();
       break;
-    case v1::ValueRule::RULE_NOT_SET:
+    default:
       break;
   }
   if (result.low > result.high ||
@@ -131,7 +131,7 @@ StatusOr<load::ColumnRule> MakeColumnRule(const v1::ValueRule& rule, const Colum
 namespace {
 
 Status CheckKeyColumn(const drivers::TableSchema& table) {
-  const drivers::Column& key = table.columns[table.key_column];
+  const drivers::Column& key = table.key_column();
   if (!key.type.is_integer()) {
     return InvalidArgument("{}: the key must be of an integer type, not {}", table.name,
                            key.type.sql);
@@ -170,7 +170,7 @@ StatusOr<TablePlan> MakeTablePlan(const v1::Table& table, std::uint64_t seed) {
     }
     if (column.name() == table.primary_key()) {
       has_key = true;
-      schema.key_column = static_cast<std::uint32_t>(schema.columns.size());
+      schema.key_columns = {static_cast<std::uint32_t>(schema.columns.size())};
       rule->kind = load::RuleKind::kKey;
     }
     schema.columns.push_back({column.name(), *std::move(type), column.nullable()});
@@ -218,7 +218,7 @@ std::string_view TableOf(const v1::OperationSpec& operation) {
       return operation.update().table();
     case v1::OperationSpec::kDelete:
       return operation.delete_().table();
-    case v1::OperationSpec::KIND_NOT_SET:
+    default:
       break;
   }
   return "";
@@ -241,7 +241,7 @@ StatusOr<drivers::OperationPlan> MakeOperation(const v1::OperationSpec& spec,
       plan.kind = drivers::OperationKind::kUpdate;
       for (const v1::SetColumn& set : spec.update().set()) {
         CAVALRY_ASSIGN_OR_RETURN(const std::uint32_t column, ColumnIndex(table, set.column()));
-        if (column == table.key_column) {
+        if (column == table.key_columns.front()) {
           return InvalidArgument("{}: the key '{}' cannot be set", spec.name(), set.column());
         }
         plan.columns.push_back(column);
@@ -254,7 +254,7 @@ StatusOr<drivers::OperationPlan> MakeOperation(const v1::OperationSpec& spec,
     case v1::OperationSpec::kDelete:
       plan.kind = drivers::OperationKind::kDelete;
       return plan;
-    case v1::OperationSpec::KIND_NOT_SET:
+    default:
       return InvalidArgument("operation '{}' has no kind", spec.name());
   }
   if (plan.columns.empty()) {

@@ -74,8 +74,7 @@ Status UnrollScript(const v1::Workload& workload, const std::vector<drivers::Ope
       return InvalidArgument("script: more than {} operations", kMaxScriptSteps);
     }
     for (std::uint32_t i = 0; i < repeat; ++i) {
-      script->steps.push_back(found->index);
-      script->slots.push_back((*per_iteration)[found->index]++);
+      script->steps.push_back({found->index, (*per_iteration)[found->index]++});
     }
   }
   if (script->steps.empty()) return InvalidArgument("script: no operations");
@@ -170,7 +169,7 @@ class RecipeBuilder {
     if (!set.has_value() || set.value().rule_case() == v1::ValueRule::RULE_NOT_SET) return own;
     const drivers::TableSchema& table = *recipe.plan->table;
     auto rule = MakeColumnRule(set.value(), table.columns[column].type,
-                               table.columns[table.key_column].name);
+                               table.key_column().name);
     if (rule.ok()) return rule;
     return Annotate(rule.status(), fmt::format("{}.set.{}", spec.name(), set.column()));
   }
@@ -245,13 +244,13 @@ class RecipeBuilder {
   // An operation that takes another's key comes after it in the script; so none waits for itself.
   Status CheckSources() const {
     std::vector<bool> done(plan_->recipes.size(), false);
-    for (const std::uint32_t step : plan_->script.steps) {
-      const load::OperationRecipe& recipe = plan_->recipes[step];
+    for (const load::ScriptStep& step : plan_->script.steps) {
+      const load::OperationRecipe& recipe = plan_->recipes[step.operation];
       if (recipe.same_as && !done[*recipe.same_as]) {
         return InvalidArgument("the script has no '{}' before '{}', whose key it could take",
                                plan_->recipes[*recipe.same_as].plan->name, recipe.plan->name);
       }
-      done[step] = true;
+      done[step.operation] = true;
     }
     return absl::OkStatus();
   }

@@ -6,8 +6,8 @@ PreparedOperation IterationState::Prepare(const std::vector<OperationRecipe>& re
                                           const ScriptPlan& script, std::size_t index,
                                           std::uint64_t number, std::uint64_t session,
                                           std::uint64_t sessions, std::uint64_t next_version) {
-  const std::uint32_t which = script.steps[index];
-  const std::uint32_t slot = script.slots[index];
+  const std::uint32_t which = script.steps[index].operation;
+  const std::uint32_t slot = script.steps[index].slot;
   const OperationRecipe& recipe = recipes[which];
   PreparedOperation prepared;
   if (recipe.plan->kind == drivers::OperationKind::kInsert) {
@@ -41,7 +41,7 @@ PreparedOperation IterationState::Prepare(const std::vector<OperationRecipe>& re
           recipe.verification == Verification::kAlways ||
           (recipe.verification == Verification::kSampled && number % kVerifyOneIn == 0);
       break;
-    case drivers::OperationKind::kDelete:
+    default:
       break;
   }
   return prepared;

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "agent/load/key_sequence.h"
 #include "agent/load/ledger.h"
 #include "agent/load/row_generator.h"
+#include "core/base/clock.h"
 #include "drivers/core/operation.h"
 
 namespace cavalry::load {
@@ -39,10 +41,27 @@ struct OperationRecipe {
   std::vector<std::uint32_t> checked;  // read: positions in plan->columns that can be checked
 };
 
-// A step's script over its operations.
+// One line of a script, repeats unrolled: an operation, or a wait.
+struct ScriptStep {
+  std::uint32_t operation = 0;  // index; of a wait not looked at
+  std::uint32_t slot = 0;       // which occurrence of its operation within its variant it is
+  Nanos sleep = 0;              // above 0: waits so long instead
+};
+
+// One alternative of what an iteration does: steps first .. first + count - 1 of the plan.
+struct ScriptVariant {
+  std::string name;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  double up_to = 1;  // sum of the shares of this variant and all before it; 1 for the last
+};
+
+// A step's script over its operations. Without variants all steps are done by each iteration.
 struct ScriptPlan {
-  std::vector<std::uint32_t> steps;  // operation indexes, repeats unrolled
-  std::vector<std::uint32_t> slots;  // which occurrence of its operation each step is
+  std::vector<ScriptStep> steps;
+  std::vector<ScriptVariant> variants;
+  // Operation to do where an iteration fails between a begin and a commit; none: no transactions.
+  std::optional<std::uint32_t> rollback;
 };
 
 struct PreparedOperation {

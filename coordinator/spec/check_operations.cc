@@ -35,7 +35,7 @@ class OperationCheck {
         return Update(operation_.update());
       case v1::OperationSpec::kDelete:
         return Delete(operation_.delete_());
-      case v1::OperationSpec::KIND_NOT_SET:
+      default:
         checker_->Fault(path_, "does nothing; it needs one of: {}",
                         fmt::join(OneofMembers(v1::OperationSpec::descriptor()), ", "));
     }

@@ -198,7 +198,7 @@ void CheckRule(const std::string& path, const v1::ValueRule& rule, const v1::Tab
       return check.AlwaysNull();
     case v1::ValueRule::kConstant:
       return check.Constant(rule.constant());
-    case v1::ValueRule::RULE_NOT_SET:
+    default:
       return;
   }
 }

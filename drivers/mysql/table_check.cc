@@ -60,7 +60,7 @@ Status CheckActualColumns(const TableSchema& table, const std::vector<ActualColu
           fmt::format("column \"{}\" is {}, not {}", column.name, found->type, column.type.sql));
     }
   }
-  const std::string& key = table.columns[table.key_column].name;
+  const std::string& key = table.key_column().name;
   const ActualColumn* key_column = Find(actual, key);
   const auto key_columns =
       std::count_if(actual.begin(), actual.end(),

@@ -52,7 +52,7 @@ TEST(Iteration, AllocatesNothingAfterTheFirst) {
   }
   plans[1].kind = drivers::OperationKind::kInsert;
   plans[2].kind = drivers::OperationKind::kUpdate;
-  const ScriptPlan script{{0, 1, 2}, {0, 0, 0}};
+  const ScriptPlan script{{{0, 0}, {1, 0}, {2, 0}}};
   IterationState state(3);
   RowChecker checker;
   const std::vector<drivers::Field> fields(columns.size(), {false, "1"});

@@ -70,7 +70,7 @@ TEST_F(IterationTest, InsertedKeysAreDenseOverNumbersAndSlots) {
   // a twice and b once, into one table.
   for (OperationRecipe& recipe : recipes_) recipe.insert_slots = 3;
   recipes_[1].insert_slot = 2;
-  script_ = {{0, 1, 0}, {0, 0, 1}};
+  script_.steps = {{0, 0}, {1, 0}, {0, 1}};
   std::set<std::uint64_t> keys;
   // Two agents of a timed run: numbers 0, 2, 4, … and 1, 3, 5, ….
   for (std::uint64_t agent = 0; agent < 2; ++agent) {
@@ -94,7 +94,7 @@ TEST_F(IterationTest, VersionsAreUniqueAndRiseOverSteps) {
   Add(OperationKind::kUpdate);
   for (OperationRecipe& recipe : recipes_) recipe.update_slots = 3;
   recipes_[1].update_slot = 2;
-  script_ = {{0, 0, 1}, {0, 1, 0}};
+  script_.steps = {{0, 0}, {0, 1}, {1, 0}};
   std::uint64_t highest_before = 0;
   for (int step = 0; step < 3; ++step) {
     std::set<std::uint64_t> versions;
@@ -125,7 +125,7 @@ TEST_F(IterationTest, SameAsTakesTheLastKeyOfItsSource) {
   OperationRecipe& remove = Add(OperationKind::kDelete);
   remove.keys.reset();
   remove.same_as = 1;
-  script_ = {{0, 0, 0, 0, 1, 2}, {0, 1, 2, 3, 0, 0}};
+  script_.steps = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {2, 0}};
   IterationState state(recipes_.size());
   for (std::uint64_t number = 0; number < 20; ++number) {
     std::uint64_t last_read = 0;
@@ -140,20 +140,20 @@ TEST_F(IterationTest, ExclusiveKeysBelongToTheSession) {
   OperationRecipe& read = Add(OperationKind::kRead);
   read.exclusive = true;
   read.exclusive_last = 1'000;
-  script_ = {{0}, {0}};
+  script_.steps = {{0, 0}};
   IterationState state(recipes_.size());
   for (std::uint64_t number = 0; number < 100; ++number) {
     for (std::uint64_t session = 0; session < 7; ++session) {
       const PreparedOperation prepared = Prepare(&state, 0, number, session, 7);
       EXPECT_EQ(prepared.key % 7, session);
-      EXPECT_EQ(static_cast<std::uint64_t>(prepared.operation.key.integer), prepared.key);
+      EXPECT_EQ(static_cast<std::uint64_t>(prepared.operation.key.first().integer), prepared.key);
     }
   }
 }
 
 TEST_F(IterationTest, VerifiesSampledAlwaysOrNever) {
   Add(OperationKind::kRead);
-  script_ = {{0}, {0}};
+  script_.steps = {{0, 0}};
   const auto count = [&](Verification verification) {
     recipes_[0].verification = verification;
     IterationState state(recipes_.size());

@@ -88,7 +88,7 @@ void Use(const run::LoadPlan& plan) {
       const auto prepared =
           state.Prepare(plan.recipes, plan.script, step, number, plan.first_session,
                         plan.total_sessions, plan.next_version);
-      const load::OperationRecipe& recipe = plan.recipes[plan.script.steps[step]];
+      const load::OperationRecipe& recipe = plan.recipes[plan.script.steps[step].operation];
       if (recipe.exclusive) {
         ASSERT_EQ(prepared.key % plan.total_sessions, plan.first_session);
       }

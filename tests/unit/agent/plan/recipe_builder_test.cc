@@ -260,7 +260,7 @@ void ExpectOneWriterPerKey(const run::LoadPlan& plan) {
     for (std::size_t step = 0; step < plan.script.steps.size(); ++step) {
       const auto prepared =
           state.Prepare(plan.recipes, plan.script, step, number, session, plan.total_sessions, 1);
-      const load::OperationRecipe& recipe = plan.recipes[plan.script.steps[step]];
+      const load::OperationRecipe& recipe = plan.recipes[plan.script.steps[step].operation];
       if (recipe.plan->kind == drivers::OperationKind::kRead || !recipe.auditable) continue;
       writers[{recipe.table, prepared.key}].insert(session);
     }

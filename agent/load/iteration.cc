@@ -1,6 +1,23 @@
 #include "agent/load/iteration.h"
 
+#include "core/base/mix.h"
+#include "core/base/random.h"
+
 namespace cavalry::load {
+
+const ScriptVariant* ScriptPlan::VariantFor(std::uint64_t number) const {
+  return variants.empty() ? nullptr : TurnOf(number).variant;
+}
+
+ScriptPlan::Turn ScriptPlan::TurnOf(std::uint64_t number) const {
+  if (variants.empty()) return {nullptr, number, 0};
+  const std::uint64_t block = number / kMixBlock;
+  const std::uint64_t place = Permute(number % kMixBlock, kMixBlock, seed ^ Mix64(block + 1));
+  // Few: searched one by one. The last one ends at kMixBlock.
+  const ScriptVariant* variant = variants.data();
+  while (place >= variant->end) ++variant;
+  return {variant, block, place - variant->begin};
+}
 
 PreparedOperation IterationState::Prepare(const std::vector<OperationRecipe>& recipes,
                                           const ScriptPlan& script, std::size_t index,

@@ -53,7 +53,9 @@ struct ScriptVariant {
   std::string name;
   std::uint32_t first = 0;
   std::uint32_t count = 0;
-  double up_to = 1;  // sum of the shares of this variant and all before it; 1 for the last
+  // Of kMixBlock iterations in a row, shuffled, those at `begin` to before `end` are of it.
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
 };
 
 // A step's script over its operations. Without variants all steps are done by each iteration.
@@ -62,6 +64,19 @@ struct ScriptPlan {
   std::vector<ScriptVariant> variants;
   // Operation to do where an iteration fails between a begin and a commit; none: no transactions.
   std::optional<std::uint32_t> rollback;
+  std::uint64_t seed = 0;  // of the draw of variants
+
+  // What iteration `number` does; null when there are no variants.
+  const ScriptVariant* VariantFor(std::uint64_t number) const;
+
+  // Where an iteration stands among those of its variant: which block of iterations, and which of
+  // the variant's in it. Without variants each iteration is a block.
+  struct Turn {
+    const ScriptVariant* variant = nullptr;
+    std::uint64_t block = 0;
+    std::uint64_t ordinal = 0;
+  };
+  Turn TurnOf(std::uint64_t number) const;
 };
 
 struct PreparedOperation {

@@ -19,6 +19,9 @@ struct Column {
   bool nullable = false;
   bool auto_increment = false;
   std::string default_sql;  // empty: none
+  // SQL that the server works out in place of the value of filled and inserted rows; empty: the
+  // value. Where a driver cannot send it, the value fits the column all the same.
+  std::string server_sql;
 };
 
 struct Index {

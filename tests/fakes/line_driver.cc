@@ -92,17 +92,14 @@ class LineCodec final : public drivers::Codec {
       if (state_ == ConnectionState::kHandshake) {
         state_ = line == "WELCOME" ? ConnectionState::kReady : ConnectionState::kFailed;
         if (state_ == ConnectionState::kFailed) error_ = ParseAnswer(line);
-      } else if (first_ == waiting_.size()) {
+      } else if (waiting_.empty()) {
         state_ = ConnectionState::kFailed;
         error_ = OpResult{};
         error_.outcome = Outcome::kBroken;
         error_.code = "unasked";
       } else {
-        const Ticket ticket = waiting_[first_++];
-        if (first_ == waiting_.size()) {
-          waiting_.clear();
-          first_ = 0;
-        }
+        const Ticket ticket = waiting_.front();
+        waiting_.erase(waiting_.begin());  // so that it grows no longer than the pipeline is deep
         sink.OnDone(ticket, ParseAnswer(line));
       }
       if (state_ == ConnectionState::kFailed) return state_;
@@ -117,7 +114,6 @@ class LineCodec final : public drivers::Codec {
   ConnectionState state_ = ConnectionState::kHandshake;
   ByteBuffer received_;
   std::vector<Ticket> waiting_;
-  std::size_t first_ = 0;
   OpResult error_;
 };
 

@@ -648,6 +648,9 @@ INSTANTIATE_TEST_SUITE_P(
              "t.yaml:29:10: sweep.rounds: 'rounds' belongs to the whole run and cannot be swept"},
         Case{"AllTargets", kThreshold, "[]\nsweep: { targets: [{}] }",
              "t.yaml:29:10: sweep.targets: 'targets' belongs to the whole run and cannot be swept"},
+        Case{"WhetherATargetIsLoaded", kThreshold, "[]\nsweep: { targets.sql.load: [true, false] }",
+             "t.yaml:29:10: sweep.targets.sql.load: 'targets.sql.load' belongs to the whole run and "
+             "cannot be swept"},
         Case{"OptionOfATarget", kThreshold,
              "[]\nsweep: { targets.sql.mysql.statements: [text, prepared] }", "ok"},
         Case{"RowsWithoutReset", kThreshold, "[]\nsweep: { tables.orders.rows: [10, 20] }",
@@ -704,6 +707,26 @@ TEST(CheckSpec, TablesUsedAsTheyAre) {
             "out\n"
             "t.yaml:5:1: cleanup: every table says 'existing: use' and is never dropped; leave "
             "cleanup out");
+}
+
+TEST(CheckSpec, ATargetThatIsNotLoadedHasNoFigures) {
+  const std::string text = Changed(kSql, std::string(kSql) + "    load: false\n");
+  EXPECT_EQ(CheckError(text + "audit: { via: sql }\n"), "ok");
+  EXPECT_EQ(CheckError(text + "compare: { targets: [hs, sql] }\n"),
+            "t.yaml:30:26: compare.targets[1]: target 'sql' says 'load: false', so there are no "
+            "figures of it");
+  std::string judged = text;
+  judged.replace(judged.find("p99(find)"), 9, "p99(find, sql)");
+  EXPECT_EQ(CheckError(judged),
+            "t.yaml:29:14: thresholds[0]: target 'sql' says 'load: false', so there are no figures "
+            "of it");
+}
+
+TEST(CheckSpec, ATargetMustBeLoaded) {
+  std::string text = Changed(kSql, std::string(kSql) + "    load: false\n");
+  text.replace(text.find("tables_of: sql"), 14, "tables_of: sql\n    load: false");
+  EXPECT_EQ(CheckError(text),
+            "t.yaml:1:1: targets: every one says 'load: false'; at least one must be loaded");
 }
 
 TEST(CheckSpec, AuditOverATargetWithOtherTables) {

@@ -467,9 +467,14 @@ INSTANTIATE_TEST_SUITE_P(
             "them"},
         Case{"Mix", "steps: [find, add, pay]",
              "mix: { find: 94.5, buy: { weight: 5, transaction: [find, pay] }, add: 0.5 }", "ok"},
-        Case{"MixOfNoOperation", "steps: [find, add, pay]", "mix: { find: 95, by: 5 }",
-             "t.yaml:26:44: script.mix.by: is no operation; give it steps, as in '{ weight: 5, "
-             "steps: [...] }'"},
+        Case{
+            "MixOfNoOperation", "steps: [find, add, pay]", "mix: { find: 95, pai: 5 }",
+            "t.yaml:26:44: script.mix.pai: is no operation; did you mean 'pay'? Else a name of its "
+            "own needs steps, as in '{ weight: 5, steps: [...] }'"},
+        Case{
+            "MixOfNothingNear", "steps: [find, add, pay]", "mix: { find: 95, checkout: 5 }",
+            "t.yaml:26:44: script.mix.checkout: is no operation; a name of its own needs steps, as "
+            "in '{ weight: 5, steps: [...] }'"},
         Case{"MixWithoutSource", "steps: [find, add, pay]", "mix: { find: 95, pay: 5 }",
              "t.yaml:24:45: operations.pay.update.keys.same_as: the script has no 'find' before "
              "'pay', whose key it could take"},
@@ -648,9 +653,10 @@ INSTANTIATE_TEST_SUITE_P(
              "t.yaml:29:10: sweep.rounds: 'rounds' belongs to the whole run and cannot be swept"},
         Case{"AllTargets", kThreshold, "[]\nsweep: { targets: [{}] }",
              "t.yaml:29:10: sweep.targets: 'targets' belongs to the whole run and cannot be swept"},
-        Case{"WhetherATargetIsLoaded", kThreshold, "[]\nsweep: { targets.sql.load: [true, false] }",
-             "t.yaml:29:10: sweep.targets.sql.load: 'targets.sql.load' belongs to the whole run and "
-             "cannot be swept"},
+        Case{
+            "WhetherATargetIsLoaded", kThreshold, "[]\nsweep: { targets.sql.load: [true, false] }",
+            "t.yaml:29:10: sweep.targets.sql.load: 'targets.sql.load' belongs to the whole run and "
+            "cannot be swept"},
         Case{"OptionOfATarget", kThreshold,
              "[]\nsweep: { targets.sql.mysql.statements: [text, prepared] }", "ok"},
         Case{"RowsWithoutReset", kThreshold, "[]\nsweep: { tables.orders.rows: [10, 20] }",

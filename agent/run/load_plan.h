@@ -38,6 +38,14 @@ struct LoadPlan {
   // A run without a duration ends when no session has been connected for so long.
   Nanos give_up_unconnected = 30 * kSecond;
   std::uint32_t pipeline = 1;
+  std::uint32_t retries = 0;  // attempts more after a retryable rejection
+  bool connect_per_iteration = false;
+  // Connections of this agent that its sessions share; none: each has its own.
+  std::optional<std::uint32_t> pool_size;
+  std::uint32_t pool_overflow = 0;
+  Nanos think_time = 0;                       // of a session after each iteration
+  std::optional<std::uint32_t> blocking_threads;  // of blocking clients; none: one per session
+  std::uint32_t trace = 0;                    // operations whose bytes are logged
   double connect_rate = 2000;  // begun per second, this agent
   std::uint32_t workers = 1;
   LoopKind loop = LoopKind::kAuto;

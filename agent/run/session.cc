@@ -47,7 +47,7 @@ bool SessionSlot::ConnectedAwaiter::await_ready() {
 bool SessionSlot::ExecuteAwaiter::await_ready() {
   SessionSlot& self = *slot;
   const LoadPlan& plan = self.context_->plan;
-  self.which_ = plan.script.steps[step];
+  self.which_ = plan.script.steps[step].operation;
   self.prepared_ =
       self.iteration_.Prepare(plan.recipes, plan.script, step, self.issue_.number,
                               self.session_->number(), plan.total_sessions, plan.next_version);
@@ -149,9 +149,9 @@ Session::Session(WorkerContext* context, std::uint32_t number)
   if (const auto* codecs = std::get_if<std::unique_ptr<drivers::CodecFactory>>(&clients)) {
     const drivers::CodecFactory& factory = **codecs;
     by_endpoint_.resize(factory.endpoints().size());
-    for (const std::uint32_t which : plan.script.steps) {
+    for (const load::ScriptStep& step : plan.script.steps) {
       drivers::Operation operation;
-      operation.plan = &plan.operations[which];
+      operation.plan = &plan.operations[step.operation];
       const std::size_t endpoint = factory.Route(operation);
       CAVALRY_CHECK(endpoint < by_endpoint_.size());
       if (by_endpoint_[endpoint] != nullptr) continue;

@@ -10,8 +10,9 @@ namespace cavalry::spec {
 namespace {
 
 // One run has one of each of these; a load point cannot have its own.
-constexpr std::array<std::string_view, 9> kOfTheRun = {
-    "name", "rounds", "order", "compare", "thresholds", "sweep", "reset", "cleanup", "targets"};
+constexpr std::array<std::string_view, 13> kOfTheRun = {
+    "name",   "rounds",     "order",    "compare",  "thresholds", "sweep",  "reset",
+    "stages", "conditions", "commands", "print_as", "cleanup",    "targets"};
 
 bool IsUnder(std::string_view path, std::string_view root) {
   return path == root ||
@@ -22,9 +23,11 @@ void CheckAxis(const v1::SweepAxis& axis, Checker* checker) {
   const std::string path = Join("sweep", axis.path());
   const bool of_the_run =
       std::any_of(kOfTheRun.begin(), kOfTheRun.end(), [&](std::string_view root) {
-        if (root != "targets") return IsUnder(axis.path(), root);
-        // Single options of a target may be swept, but not which targets there are and are loaded.
-        return axis.path() == root || (IsUnder(axis.path(), root) && axis.path().ends_with(".load"));
+        // Single options of a target or stage may be swept, but not which of them there are, nor
+        // which targets are loaded.
+        const bool has_options = root == "targets" || root == "stages";
+        if (!has_options || axis.path() == root) return IsUnder(axis.path(), root);
+        return root == "targets" && IsUnder(axis.path(), root) && axis.path().ends_with(".load");
       });
   if (of_the_run)
     checker->Fault(path, "'{}' belongs to the whole run and cannot be swept", axis.path());

@@ -9,32 +9,53 @@ namespace cavalry {
 namespace {
 
 constexpr std::string_view kTypes =
-    "tinyint, smallint, int, bigint (each also unsigned), decimal(p,s), char(n), varchar(n), "
-    "varbinary(n), text, date, datetime";
+    "tinyint, smallint, mediumint, int, bigint (each also unsigned), boolean, float, double, "
+    "decimal(p,s), char(n), varchar(n), text, mediumtext, longtext, binary(n), varbinary(n), blob, "
+    "mediumblob, longblob, date, time, datetime, timestamp, year, json";
 
 struct KnownType {
   std::string_view name;
   ColumnType::Kind kind;
   std::uint8_t width_bytes;  // of integers
+  std::uint32_t length;      // of texts and blobs without a length of their own
 };
 
-constexpr std::array<KnownType, 11> kKnownTypes = {{
-    {"tinyint", ColumnType::Kind::kInteger, 1},
-    {"smallint", ColumnType::Kind::kInteger, 2},
-    {"int", ColumnType::Kind::kInteger, 4},
-    {"bigint", ColumnType::Kind::kInteger, 8},
-    {"decimal", ColumnType::Kind::kDecimal, 0},
-    {"char", ColumnType::Kind::kChar, 0},
-    {"varchar", ColumnType::Kind::kVarchar, 0},
-    {"varbinary", ColumnType::Kind::kVarbinary, 0},
-    {"text", ColumnType::Kind::kText, 0},
-    {"date", ColumnType::Kind::kDate, 0},
-    {"datetime", ColumnType::Kind::kDatetime, 0},
-}};
-
-// MariaDB's own bounds (Knowledge Base: CHAR, VARCHAR, DECIMAL).
+// MariaDB's own bounds (Knowledge Base: CHAR, VARCHAR, DECIMAL, BLOB and TEXT Data Types).
 constexpr std::uint32_t kMaxCharLength = 255;
 constexpr std::uint32_t kMaxVarLength = 65'535;
+constexpr std::uint32_t kMaxMediumLength = 16'777'215;
+constexpr std::uint32_t kMaxLongLength = 4'294'967'295;
+
+constexpr std::array<KnownType, 27> kKnownTypes = {{
+    {"tinyint", ColumnType::Kind::kInteger, 1, 0},
+    {"smallint", ColumnType::Kind::kInteger, 2, 0},
+    {"mediumint", ColumnType::Kind::kInteger, 3, 0},
+    {"int", ColumnType::Kind::kInteger, 4, 0},
+    {"integer", ColumnType::Kind::kInteger, 4, 0},
+    {"bigint", ColumnType::Kind::kInteger, 8, 0},
+    {"boolean", ColumnType::Kind::kInteger, 1, 0},
+    {"bool", ColumnType::Kind::kInteger, 1, 0},
+    {"float", ColumnType::Kind::kFloat, 0, 0},
+    {"double", ColumnType::Kind::kDouble, 0, 0},
+    {"decimal", ColumnType::Kind::kDecimal, 0, 0},
+    {"char", ColumnType::Kind::kChar, 0, 0},
+    {"varchar", ColumnType::Kind::kVarchar, 0, 0},
+    {"text", ColumnType::Kind::kText, 0, kMaxVarLength},
+    {"mediumtext", ColumnType::Kind::kText, 0, kMaxMediumLength},
+    {"longtext", ColumnType::Kind::kText, 0, kMaxLongLength},
+    {"binary", ColumnType::Kind::kBinary, 0, 0},
+    {"varbinary", ColumnType::Kind::kVarbinary, 0, 0},
+    {"blob", ColumnType::Kind::kBlob, 0, kMaxVarLength},
+    {"mediumblob", ColumnType::Kind::kBlob, 0, kMaxMediumLength},
+    {"longblob", ColumnType::Kind::kBlob, 0, kMaxLongLength},
+    {"date", ColumnType::Kind::kDate, 0, 0},
+    {"time", ColumnType::Kind::kTime, 0, 0},
+    {"datetime", ColumnType::Kind::kDatetime, 0, 0},
+    {"timestamp", ColumnType::Kind::kTimestamp, 0, 0},
+    {"year", ColumnType::Kind::kYear, 0, 0},
+    {"json", ColumnType::Kind::kJson, 0, kMaxLongLength},
+}};
+
 constexpr std::uint32_t kMaxPrecision = 65;
 constexpr std::uint32_t kMaxScale = 30;
 
@@ -119,9 +140,10 @@ Status FillDecimal(std::string_view text, const Parts& parts, ColumnType* type) 
 }
 
 Status FillLength(std::string_view text, const Parts& parts, ColumnType* type) {
-  const bool is_char = type->kind == ColumnType::Kind::kChar;
-  const std::uint32_t highest = is_char ? kMaxCharLength : kMaxVarLength;
-  if (is_char && !parts.has_parentheses) {
+  const bool is_fixed =
+      type->kind == ColumnType::Kind::kChar || type->kind == ColumnType::Kind::kBinary;
+  const std::uint32_t highest = is_fixed ? kMaxCharLength : kMaxVarLength;
+  if (is_fixed && !parts.has_parentheses) {
     type->length = 1;  // SQL's default
   } else if (parts.numbers.size() != 1 || parts.numbers[0] < 1 || parts.numbers[0] > highest) {
     return BadLength(text, parts.name, highest);
@@ -129,6 +151,25 @@ Status FillLength(std::string_view text, const Parts& parts, ColumnType* type) {
     type->length = parts.numbers[0];
   }
   type->sql = fmt::format("{}({})", parts.name, type->length);
+  return absl::OkStatus();
+}
+
+// A display width, as SHOW CREATE TABLE prints it, says nothing about the values; but for
+// tinyint(1), which is how MariaDB prints boolean.
+Status FillInteger(std::string_view text, const KnownType& known, const Parts& parts,
+                   ColumnType* type) {
+  const bool boolean = known.name == "boolean" || known.name == "bool";
+  if (parts.numbers.size() > 1 || (boolean && (type->is_unsigned || parts.has_parentheses))) {
+    return InvalidArgument("column type \"{}\" is malformed; known: {}", text, kTypes);
+  }
+  type->is_boolean = boolean || (type->width_bytes == 1 && !type->is_unsigned &&
+                                 parts.has_parentheses && parts.numbers.front() == 1);
+  if (type->is_boolean) {
+    type->sql = "tinyint(1)";
+  } else {
+    const std::string_view name = known.name == "integer" ? "int" : known.name;
+    type->sql = fmt::format("{}{}", name, type->is_unsigned ? " unsigned" : "");
+  }
   return absl::OkStatus();
 }
 
@@ -165,29 +206,31 @@ StatusOr<ColumnType> ParseColumnType(std::string_view text) {
   }
   switch (type.kind) {
     case ColumnType::Kind::kInteger:
-      // A display width, as SHOW CREATE TABLE prints it, says nothing about the values.
-      if (parts->numbers.size() > 1) {
-        return InvalidArgument("column type \"{}\" is malformed; known: {}", text, kTypes);
-      }
-      type.sql = fmt::format("{}{}", known->name, type.is_unsigned ? " unsigned" : "");
+      CAVALRY_RETURN_IF_ERROR(FillInteger(text, *known, *parts, &type));
       return type;
     case ColumnType::Kind::kDecimal:
       CAVALRY_RETURN_IF_ERROR(FillDecimal(text, *parts, &type));
       return type;
     case ColumnType::Kind::kChar:
     case ColumnType::Kind::kVarchar:
+    case ColumnType::Kind::kBinary:
     case ColumnType::Kind::kVarbinary:
       CAVALRY_RETURN_IF_ERROR(FillLength(text, *parts, &type));
       return type;
-    case ColumnType::Kind::kText:
-    case ColumnType::Kind::kDate:
-    case ColumnType::Kind::kDatetime:
+    case ColumnType::Kind::kYear:
+      // year(4) is how servers print it.
+      if (parts->has_parentheses && parts->numbers != std::vector<std::uint32_t>{4}) {
+        return InvalidArgument("column type \"{}\": a year has 4 digits", text);
+      }
+      type.sql = "year";
+      return type;
+    default:
       break;
   }
   if (parts->has_parentheses) {
     return InvalidArgument("column type \"{}\": {} takes no length", text, known->name);
   }
-  if (type.kind == ColumnType::Kind::kText) type.length = kMaxVarLength;
+  type.length = known->length;
   type.sql = std::string(known->name);
   return type;
 }

@@ -62,6 +62,16 @@ class Admin {
       const TableSchema& table, std::span<const std::uint64_t> keys,
       std::span<const std::uint32_t> columns,
       const std::function<void(std::uint64_t, std::span<const Field>)>& visit) = 0;
+  // The same for one row by the values of its key columns: for tables whose key is no number. Gives
+  // whether it was found.
+  virtual StatusOr<bool> ReadRow(const TableSchema& table, std::span<const Value> key,
+                                 std::span<const std::uint32_t> columns,
+                                 const std::function<void(std::span<const Field>)>& visit) = 0;
+  // Runs a statement in the server's own language, reads all its rows and drops them; their number.
+  virtual StatusOr<std::uint64_t> RunNative(std::string_view statement) = 0;
+  // Counters since the server's start that a reader of the report wants as differences over a step:
+  // pages read from disk, flushes, bytes sent, ….
+  virtual StatusOr<std::vector<std::pair<std::string, std::uint64_t>>> Counters() = 0;
   // Columns and types that the table really has fit the schema (existing: use).
   virtual Status CheckColumns(const TableSchema& table) = 0;
   // A secret that another driver needs: LookUpSecret("handlersocket", "secret").

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "core/base/clock.h"
 #include "drivers/core/operation.h"
@@ -36,8 +37,11 @@ class PollableClient {
   // Goes on after `events` (as in Wait; really happened), or 0 with `timed_out` when Wait::timeout
   // passed. REQUIRES: the last step was not done.
   virtual PollStep Continue(short events, bool timed_out) = 0;
-  // Farewell: closes in order. Done at once when not connected. Afterwards only destruction.
+  // Farewell: closes in order. Done at once when not connected. Afterwards StartConnect or
+  // destruction.
   virtual PollStep StartClose() = 0;
+  // What the last operation sent, as a person reads it (--trace); valid until the next Start.
+  virtual std::string_view request_text() const { return {}; }
 };
 
 // Made once per step and target; workers call NewClient from their own threads.

@@ -29,7 +29,7 @@ std::string ColumnNames(const OperationPlan& plan) {
     if (!names.empty()) names += ", ";
     names += plan.table->columns[column].name;
   }
-  return names.empty() ? plan.table->columns[plan.table->key_column].name : names;
+  return names.empty() ? plan.table->key_column().name : names;
 }
 
 }  // namespace

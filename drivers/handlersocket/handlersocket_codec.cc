@@ -62,10 +62,10 @@ bool HandlerSocketCodec::Encode(const Operation& operation, Ticket ticket, ByteB
   const std::size_t before = out.size();
   bool appended;
   if (request.kind == OperationKind::kRead || request.kind == OperationKind::kDelete) {
-    appended = AppendKeyed(request, operation.key, out);
+    appended = AppendKeyed(request, operation.key.first(), out);
   } else if (request.kind == OperationKind::kUpdate) {
     appended =
-        AppendKeyed(request, operation.key, out) && AppendValues(request, operation.values, out);
+        AppendKeyed(request, operation.key.first(), out) && AppendValues(request, operation.values, out);
   } else {
     out.Append(request.head.view());
     appended = AppendValues(request, operation.values, out);

@@ -62,13 +62,13 @@ Status CheckOperation(const OperationPlan& plan) {
   const TableSchema& table = *plan.table;
   CAVALRY_RETURN_IF_ERROR(
       CheckName(fmt::format("operation {}: table", plan.name), table.name, false));
-  if (table.key_column >= table.columns.size() ||
-      !table.columns[table.key_column].type.is_integer()) {
+  if (table.key_columns.front() >= table.columns.size() ||
+      !table.key_column().type.is_integer()) {
     return InvalidArgument("handlersocket: table {}: the primary key must be an integer column",
                            table.name);
   }
   CAVALRY_RETURN_IF_ERROR(CheckName(fmt::format("table {}: key column", table.name),
-                                    table.columns[table.key_column].name, true));
+                                    table.key_column().name, true));
   return CheckColumns(plan);
 }
 

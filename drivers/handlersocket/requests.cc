@@ -38,7 +38,7 @@ std::string_view Tail(OperationKind kind) {
       return "\t1\t0\tU";
     case OperationKind::kDelete:
       return "\t1\t0\tD\n";
-    case OperationKind::kInsert:
+    default:
       break;
   }
   return "";
@@ -48,7 +48,7 @@ std::string_view Tail(OperationKind kind) {
 // index is not opened without any.
 std::string ColumnList(const OperationPlan& plan) {
   const TableSchema& table = *plan.table;
-  if (plan.columns.empty()) return table.columns[table.key_column].name;
+  if (plan.columns.empty()) return table.key_column().name;
   std::string list;
   for (const std::uint32_t column : plan.columns) {
     if (!list.empty()) list += ',';
@@ -66,7 +66,7 @@ PlanRequest::PlanRequest(const OperationPlan& of, std::uint32_t id)
       columns(static_cast<std::uint32_t>(of.columns.size())),
       head(Shorten<kHeadBytes>(Head(of, id))),
       tail(Shorten<kTailBytes>(Tail(of.kind))),
-      key(of.table->columns[of.table->key_column]) {
+      key(of.table->key_column()) {
   if (kind != OperationKind::kInsert && kind != OperationKind::kUpdate) return;
   for (const std::uint32_t column : of.columns) values.emplace_back(of.table->columns[column]);
 }

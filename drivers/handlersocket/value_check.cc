@@ -152,8 +152,9 @@ ValueFault CheckValue(const ColumnRule& rule, const Value& value, bool& needs_es
     case ColumnType::Kind::kDate:
     case ColumnType::Kind::kDatetime:
       return CheckTime(rule, value);
+    default:
+      return ValueFault::kKind;  // a type that the driver's check refuses
   }
-  return ValueFault::kKind;
 }
 
 std::string DescribeFault(ValueFault fault, const ColumnRule& rule, const Value& value) {

@@ -36,7 +36,7 @@ std::string CreateStatement(const TableSchema& table, const MarkText& mark) {
   // are equal to the server.
   sql += fmt::format(
       "PRIMARY KEY ({})) ENGINE={} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin COMMENT={}",
-      QuotedName(table.columns[table.key_column].name), table.engine, Literal(FormatMark(mark)));
+      QuotedName(table.key_column().name), table.engine, Literal(FormatMark(mark)));
   return sql;
 }
 
@@ -63,6 +63,16 @@ class MysqlAdmin final : public Admin {
                   std::span<const std::uint32_t> columns,
                   const std::function<void(std::uint64_t, std::span<const Field>)>& visit) override;
   Status CheckColumns(const TableSchema& table) override;
+  StatusOr<bool> ReadRow(const TableSchema&, std::span<const Value>, std::span<const std::uint32_t>,
+                         const std::function<void(std::span<const Field>)>&) override {
+    return absl::UnimplementedError("reading by several key columns");
+  }
+  StatusOr<std::uint64_t> RunNative(std::string_view) override {
+    return absl::UnimplementedError("native statements");
+  }
+  StatusOr<std::vector<std::pair<std::string, std::uint64_t>>> Counters() override {
+    return std::vector<std::pair<std::string, std::uint64_t>>();
+  }
   StatusOr<std::string> LookUpSecret(std::string_view driver, std::string_view setting) override;
 
  private:
@@ -158,7 +168,7 @@ StatusOr<TableInfo> MysqlAdmin::Describe(const TableSchema& table) {
   if (info.same_schema || table.use_as_is) {
     CAVALRY_ASSIGN_OR_RETURN(info.max_key, connection_.QueryNumber(fmt::format(
                                                "SELECT MAX({}) FROM {}",
-                                               QuotedName(table.columns[table.key_column].name),
+                                               QuotedName(table.key_column().name),
                                                QuotedName(table.name))));
   }
   info.filled = info.same_schema && mark->state == TableMark::kFilled && mark->rows == info.rows &&
@@ -223,7 +233,7 @@ Status MysqlAdmin::ReadRows(
     const TableSchema& table, std::span<const std::uint64_t> keys,
     std::span<const std::uint32_t> columns,
     const std::function<void(std::uint64_t, std::span<const Field>)>& visit) {
-  const std::string key = QuotedName(table.columns[table.key_column].name);
+  const std::string key = QuotedName(table.key_column().name);
   std::string head = "SELECT " + key;
   for (const std::uint32_t column : columns) {
     head.push_back(',');

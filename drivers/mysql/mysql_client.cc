@@ -40,7 +40,6 @@ int ReadyBits(short events, int waited_for) {
   return ready;
 }
 
-bool IsWrite(OperationKind kind) { return kind != OperationKind::kRead; }
 
 }  // namespace
 

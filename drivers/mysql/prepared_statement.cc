@@ -18,15 +18,24 @@ std::size_t TextBytes(const ColumnType& type) {
       return 20;  // -9223372036854775808, 18446744073709551615
     case ColumnType::Kind::kDecimal:
       return static_cast<std::size_t>(type.precision) + 3;  // sign, leading zero, point
+    case ColumnType::Kind::kFloat:
+    case ColumnType::Kind::kDouble:
     case ColumnType::Kind::kDate:
+    case ColumnType::Kind::kTime:
     case ColumnType::Kind::kDatetime:
-      return 26;  // 2026-01-31 23:59:59.123456
+    case ColumnType::Kind::kTimestamp:
+    case ColumnType::Kind::kYear:
+      return 26;  // 2026-01-31 23:59:59.123456, -2.2250738585072014e-308
+    case ColumnType::Kind::kBinary:
     case ColumnType::Kind::kVarbinary:
       return type.length;
     case ColumnType::Kind::kChar:
     case ColumnType::Kind::kVarchar:
-    case ColumnType::Kind::kText:
       return type.length * kMaxCharacterBytes;
+    case ColumnType::Kind::kText:
+    case ColumnType::Kind::kBlob:
+    case ColumnType::Kind::kJson:
+      break;
   }
   return kMaxFirstBytes;
 }
@@ -45,7 +54,7 @@ PreparedStatement::PreparedStatement(const StatementTemplate& statement) : state
     parameters_[i].is_unsigned = type.is_unsigned;
     if (type.is_integer()) continue;
     parameters_[i].type =
-        type.kind == ColumnType::Kind::kVarbinary ? MYSQL_TYPE_BLOB : MYSQL_TYPE_STRING;
+        type.is_binary() ? MYSQL_TYPE_BLOB : MYSQL_TYPE_STRING;
     parameters_[i].capacity = FirstBytes(type);
     parameters_[i].bytes = std::make_unique<char[]>(parameters_[i].capacity);
   }

@@ -149,7 +149,7 @@ void StatementTemplate::BuildPieces() {
   const TableSchema& table = *plan.table;
   const std::string name = QuotedName(table.name);
   const std::string where =
-      fmt::format(" WHERE {}=", QuotedName(table.columns[table.key_column].name));
+      fmt::format(" WHERE {}=", QuotedName(table.key_column().name));
   switch (plan.kind) {
     case OperationKind::kRead:
       pieces_ = {fmt::format("SELECT {} FROM {}{}", NameList(plan), name, where), ""};
@@ -173,12 +173,14 @@ void StatementTemplate::BuildPieces() {
       pieces_.push_back(where);
       pieces_.emplace_back("");
       return;
+    default:
+      return;  // not among the driver's operations
   }
 }
 
 const Column& StatementTemplate::parameter_column(std::size_t parameter) const {
   const TableSchema& table = *plan_->table;
-  return table.columns[parameter < value_count_ ? plan_->columns[parameter] : table.key_column];
+  return table.columns[parameter < value_count_ ? plan_->columns[parameter] : table.key_columns.front()];
 }
 
 void StatementTemplate::Write(const Operation& operation, Escaping escaping,

@@ -39,7 +39,7 @@ class StatementTemplate {
   const Column& parameter_column(std::size_t parameter) const;
   // Its value: one of operation.values, or the key, which always comes last.
   const Value& parameter(const Operation& operation, std::size_t parameter) const {
-    return parameter < value_count_ ? operation.values[parameter] : operation.key;
+    return parameter < value_count_ ? operation.values[parameter] : operation.key.first();
   }
 
   // Writes the whole text statement into `sql`, keeping its capacity.

@@ -29,7 +29,7 @@ void AppendRequest(const Operation& operation, ByteBuffer& out) {
   out.Append(' ');
   char digits[20];
   const auto end = std::to_chars(digits, digits + sizeof digits,
-                                 static_cast<std::uint64_t>(operation.key.integer))
+                                 static_cast<std::uint64_t>(operation.key.first().integer))
                        .ptr;
   out.Append(std::string_view(digits, static_cast<std::size_t>(end - digits)));
   out.Append('\n');
@@ -71,7 +71,7 @@ class LineCodec final : public drivers::Codec {
 
   bool Encode(const Operation& operation, Ticket ticket, ByteBuffer& out) override {
     if (options_.unsendable_key != 0 &&
-        static_cast<std::uint64_t>(operation.key.integer) == options_.unsendable_key) {
+        static_cast<std::uint64_t>(operation.key.first().integer) == options_.unsendable_key) {
       error_ = OpResult{};
       error_.outcome = Outcome::kRejected;
       error_.code = "unsendable";

@@ -83,7 +83,7 @@ class FakeAdmin final : public Admin {
     for (std::size_t begin = 0; begin < values.size(); begin += width) {
       FakeRow row;
       for (std::size_t i = 0; i < width; ++i) row.push_back(PrintValue(values[begin + i]));
-      const auto key = static_cast<std::uint64_t>(values[begin + table.key_column].integer);
+      const auto key = static_cast<std::uint64_t>(values[begin + table.key_columns.front()].integer);
       if (!there->rows.emplace(key, std::move(row)).second) return FailedPrecondition("duplicate");
     }
     if (server_.changes.empty() || server_.changes.back() != "insert " + table.name) {
@@ -113,6 +113,14 @@ class FakeAdmin final : public Admin {
   }
 
   Status CheckColumns(const TableSchema&) override { return absl::OkStatus(); }
+  StatusOr<bool> ReadRow(const TableSchema&, std::span<const Value>, std::span<const std::uint32_t>,
+                         const std::function<void(std::span<const Field>)>&) override {
+    return false;
+  }
+  StatusOr<std::uint64_t> RunNative(std::string_view) override { return 0; }
+  StatusOr<std::vector<std::pair<std::string, std::uint64_t>>> Counters() override {
+    return std::vector<std::pair<std::string, std::uint64_t>>();
+  }
   StatusOr<std::string> LookUpSecret(std::string_view, std::string_view setting) override {
     return "secret of " + std::string(setting);
   }

@@ -72,8 +72,7 @@ void TestPlan::AddOperation(drivers::OperationKind kind) {
   }
   plan.operations.push_back(std::move(operation));
   plan.recipes.push_back(std::move(recipe));
-  plan.script.steps.push_back(index);
-  plan.script.slots.push_back(0);
+  plan.script.steps.push_back({index, 0});
 }
 
 Collected RunToEnd(const LoadPlan& plan, Nanos bound,

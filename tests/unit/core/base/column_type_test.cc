@@ -29,6 +29,10 @@ TEST(ColumnTypeTest, ParsesIntegersWithTheirBounds) {
            Case{"TINYINT UNSIGNED", "tinyint unsigned", 1, 0, 255},
            Case{"smallint", "smallint", 2, -32768, 32767},
            Case{"smallint unsigned", "smallint unsigned", 2, 0, 65535},
+           Case{"smallint(6)", "smallint", 2, -32768, 32767},
+           Case{"mediumint(9)", "mediumint", 3, -8388608, 8388607},
+           Case{"mediumint unsigned", "mediumint unsigned", 3, 0, 16777215},
+           Case{"INTEGER", "int", 4, -2147483648LL, 2147483647},
            Case{" int ", "int", 4, -2147483648LL, 2147483647},
            Case{"Int  Unsigned", "int unsigned", 4, 0, 4294967295},
            Case{"int(11)", "int", 4, -2147483648LL, 2147483647},
@@ -46,6 +50,18 @@ TEST(ColumnTypeTest, ParsesIntegersWithTheirBounds) {
   }
 }
 
+// As servers print it: boolean is tinyint(1).
+TEST(ColumnTypeTest, ParsesBooleans) {
+  for (const std::string_view text : {"boolean", "bool", "tinyint(1)"}) {
+    EXPECT_TRUE(Parse(text).is_boolean) << text;
+    EXPECT_EQ(Parse(text).sql, "tinyint(1)") << text;
+    EXPECT_EQ(Parse(text).width_bytes, 1) << text;
+  }
+  for (const std::string_view text : {"tinyint", "tinyint(4)", "tinyint(1) unsigned", "int(1)"}) {
+    EXPECT_FALSE(Parse(text).is_boolean) << text;
+  }
+}
+
 TEST(ColumnTypeTest, ParsesTexts) {
   EXPECT_EQ(Parse("varchar(25)").length, 25u);
   EXPECT_EQ(Parse("VarChar ( 25 )").sql, "varchar(25)");
@@ -56,6 +72,20 @@ TEST(ColumnTypeTest, ParsesTexts) {
   EXPECT_TRUE(Parse("TEXT").is_text());
   EXPECT_EQ(Parse("varbinary(300)").kind, Kind::kVarbinary);
   EXPECT_FALSE(Parse("varbinary(300)").is_text());
+  EXPECT_EQ(Parse("mediumtext").length, 16'777'215u);
+  EXPECT_EQ(Parse("longtext").length, 4'294'967'295u);
+  EXPECT_EQ(Parse("json").kind, Kind::kJson);
+}
+
+TEST(ColumnTypeTest, ParsesBinaries) {
+  for (const std::string_view text :
+       {"binary(16)", "varbinary(16)", "blob", "mediumblob", "longblob"}) {
+    EXPECT_TRUE(Parse(text).is_binary()) << text;
+    EXPECT_EQ(Parse(text).sql, text);
+  }
+  EXPECT_EQ(Parse("binary").sql, "binary(1)");
+  EXPECT_EQ(Parse("blob").length, 65'535u);
+  EXPECT_EQ(Parse("mediumblob").length, 16'777'215u);
 }
 
 TEST(ColumnTypeTest, ParsesDecimalsAndDates) {
@@ -67,13 +97,25 @@ TEST(ColumnTypeTest, ParsesDecimalsAndDates) {
   EXPECT_EQ(Parse("decimal(5)").sql, "decimal(5,0)");
   EXPECT_EQ(Parse("date").kind, Kind::kDate);
   EXPECT_EQ(Parse("datetime").kind, Kind::kDatetime);
+  EXPECT_EQ(Parse("time").kind, Kind::kTime);
+  EXPECT_EQ(Parse("timestamp").kind, Kind::kTimestamp);
+  EXPECT_EQ(Parse("year(4)").sql, "year");
+  EXPECT_TRUE(Parse("float").is_number());
+  EXPECT_TRUE(Parse("double").is_number());
 }
 
 TEST(ColumnTypeTest, RefusesWhatItDoesNotKnowAndNamesTheTypes) {
   for (const std::string_view text : {"",
                                       "(5)",
-                                      "float",
-                                      "mediumint",
+                                      "float(7,3)",
+                                      "mediumint varying",
+                                      "boolean(1)",
+                                      "bool unsigned",
+                                      "binary(256)",
+                                      "blob(5)",
+                                      "json(5)",
+                                      "year(2)",
+                                      "timestamp(6)",
                                       "varchar",
                                       "varchar()",
                                       "varchar(0)",

@@ -176,7 +176,7 @@ TEST(Check, RefusesPlansThatItCannotDo) {
   }
   {
     SamplePlans plans;
-    plans.table().key_column = 1;
+    plans.table().key_columns = {1};
     EXPECT_NE(CheckText(Settings(), plans.all()).find("integer"), std::string::npos);
   }
 }

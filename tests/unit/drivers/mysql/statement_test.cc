@@ -42,7 +42,7 @@ std::string Unescape(std::string_view literal, Escaping escaping) {
 TableSchema Table() {
   TableSchema table;
   table.name = "cu`st";
-  table.key_column = 0;
+  table.key_columns = {0};
   table.columns = {{"id", *ParseColumnType("int"), false},
                    {"na`me", *ParseColumnType("varchar(25)"), false},
                    {"n", *ParseColumnType("bigint"), true}};

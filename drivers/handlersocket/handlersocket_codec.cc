@@ -225,11 +225,12 @@ bool HandlerSocketCodec::AddToBatch(const PlanRequest& request, OpResult& result
   batch_.rows += result.rows;
   batch_.bytes += result.bytes;
   batch_.outcome_unknown |= result.outcome_unknown;
-  batch_.severity = std::max(batch_.severity, result.severity);
   // As of a request of several rows in SQL, the first row's.
   if (batch_.insert_id == 0) batch_.insert_id = result.insert_id;
-  if (result.outcome == Outcome::kRejected && batch_.outcome != Outcome::kRejected) {
+  if (result.outcome == Outcome::kRejected &&
+      (batch_.outcome != Outcome::kRejected || result.severity > batch_.severity)) {
     batch_.outcome = Outcome::kRejected;
+    batch_.severity = result.severity;
     batch_.retryable = result.retryable;
     batch_code_.assign(result.code);
     batch_text_.assign(result.text);

@@ -126,7 +126,7 @@ class HandlerSocketCodec final : public Codec {
   std::size_t bytes_in_flight_ = 0;
   std::uint32_t batch_lines_ = 0;  // answered lines of the front operation, if it has several
   OpResult batch_;                 // what they came to
-  std::string batch_code_;         // of its first refused line
+  std::string batch_code_;         // of its first refused line, or the first fatal one
   std::string batch_text_;
   ByteBuffer partial_;         // the line that has not ended yet
   ByteBuffer unescaped_;       // values of the line being visited

@@ -248,6 +248,7 @@ TEST_F(HandlerSocketServerTest, InsertsWithoutANumberTellTheOnesTheyGot) {
   target->table().columns[0].auto_increment = true;
   target->plans().clear();
   target->AddPlan(OperationKind::kInsert, {1});
+  target->AddPlan(OperationKind::kInsert, {0, 1});
   const CodecFactory& factory = target->factory();
   constexpr int kClients = 4;
   constexpr int kDepth = 16;
@@ -275,6 +276,11 @@ TEST_F(HandlerSocketServerTest, InsertsWithoutANumberTellTheOnesTheyGot) {
   std::set<std::string> stored;
   for (const Row& row : sql_->Select("SELECT id FROM " + Quoted(*target))) stored.insert(*row[0]);
   EXPECT_EQ(told, stored);
+  // A number that was given is none of the server's.
+  const std::vector<Value> row = {Value::Integer(5000), Value::Text("x")};
+  Operation numbered = target->Make(target->plans()[1]);
+  numbered.values = row;
+  EXPECT_EQ(clients[0]->Run(numbered).insert_id, 0U);
 }
 
 // Case C54.

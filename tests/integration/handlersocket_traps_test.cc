@@ -195,11 +195,12 @@ TEST_F(HandlerSocketServerTest, ADeadlockUndoesWhatItsBatchAcknowledged) {
   auto answers = std::async(std::launch::async, [&] {
     return writer.Run({target->Change(2, values), target->Change(1, values)});
   });
-  // Once it waits for row 1, it holds row 2.
+  // Once it waits for row 1, it holds row 2. Asked more often than each tenth of a second, the
+  // server would repeat its first answer.
   Sql watcher;
   while (watcher.Select("SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")
              .empty()) {
-    if (answers.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) break;
+    if (answers.wait_for(std::chrono::milliseconds(150)) == std::future_status::ready) break;
   }
   sql_->Run("UPDATE " + Quoted(*target) + " SET v = 1 WHERE id = 2");
   sql_->Run("COMMIT");

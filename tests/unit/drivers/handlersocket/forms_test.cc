@@ -175,7 +175,7 @@ TEST_F(FormsTest, ABatchEndsWithItsLastLine) {
   EXPECT_EQ(done.rows, 2U);
   EXPECT_EQ(done.bytes, 6U);
 
-  // The worst of its lines is the batch's outcome, and the first one's words are kept.
+  // The worst of its lines is the batch's outcome, and the first such line's words are kept.
   done = HoldOne(Port::kWrite, ask, request, "0\t1\n1\t1\t121\n");
   EXPECT_EQ(done.outcome, Outcome::kRejected);
   EXPECT_EQ(done.code, "1 121");
@@ -188,7 +188,7 @@ TEST_F(FormsTest, ABatchEndsWithItsLastLine) {
   EXPECT_FALSE(done.outcome_unknown);
   EXPECT_TRUE(done.retryable);
   done = HoldOne(Port::kWrite, ask, request, "1\t1\t121\n2\t1\treadonly\n");
-  EXPECT_EQ(done.code, "1 121");
+  EXPECT_EQ(done.code, "2 readonly");
   EXPECT_EQ(done.severity, Severity::kFatal);
 
   // Two batches and what comes after them don't mix.

@@ -30,9 +30,9 @@ std::string ColumnNames(const OperationPlan& plan) {
     if (!names.empty()) names += ", ";
     names += plan.table->columns[column].name;
   };
-  for (const std::uint32_t column : plan.columns) add(column);
+  for (const std::uint32_t column : OpenColumns(plan)) add(column);
   for (const Filter& filter : plan.scan.filters) add(filter.column);
-  return names.empty() ? plan.table->key_column().name : names;
+  return names;
 }
 
 }  // namespace

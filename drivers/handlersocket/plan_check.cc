@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "drivers/handlersocket/requests.h"
 #include "drivers/handlersocket/tokens.h"
 #include "drivers/handlersocket/value_check.h"
 
@@ -54,7 +55,7 @@ class PlanCheck {
         CheckName(fmt::format("operation {}: table", plan_.name), table_.name, false));
     if (table_.key_columns.empty()) return Fault("table {} has no primary key", table_.name);
     CAVALRY_RETURN_IF_ERROR(CheckColumns("key column", table_.key_columns));
-    CAVALRY_RETURN_IF_ERROR(CheckColumns("column", plan_.columns));
+    CAVALRY_RETURN_IF_ERROR(CheckColumns("column", OpenColumns(plan_)));
     CAVALRY_RETURN_IF_ERROR(CheckServerValues());
     switch (plan_.kind) {
       case OperationKind::kInsert:
@@ -69,7 +70,7 @@ class PlanCheck {
       case OperationKind::kIncrement:
         return CheckIncrement();
       case OperationKind::kDelete:
-        return plan_.returning ? CheckReturned() : absl::OkStatus();
+        return absl::OkStatus();
       default:
         return CheckReturned();
     }

@@ -1,6 +1,7 @@
 #include "drivers/handlersocket/requests.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -45,13 +46,6 @@ bool IsKeyList(const OperationPlan& plan) {
 // The columns whose values an operation's key has.
 const std::vector<std::uint32_t>& KeyColumns(const OperationPlan& plan) {
   return plan.kind == OperationKind::kScan ? plan.scan.columns : plan.table->key_columns;
-}
-
-// The columns that open_index names: those the plan returns or sets. A delete may need none, but an
-// index is not opened without any.
-std::vector<std::uint32_t> OpenColumns(const OperationPlan& plan) {
-  if (plan.columns.empty()) return {plan.table->key_columns.front()};
-  return plan.columns;
 }
 
 // The columns that filters look at, each once.
@@ -150,6 +144,14 @@ std::uint32_t LinesOf(const OperationPlan& plan) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> OpenColumns(const OperationPlan& plan) {
+  if (!plan.columns.empty()) return plan.columns;
+  if (!plan.returning) return {plan.table->key_columns.front()};
+  std::vector<std::uint32_t> all(plan.table->columns.size());
+  std::iota(all.begin(), all.end(), std::uint32_t{0});
+  return all;
+}
 
 PlanRequest::PlanRequest(const OperationPlan& of, std::uint32_t index_id)
     : plan(&of),

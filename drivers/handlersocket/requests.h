@@ -20,6 +20,10 @@ enum class Port : std::uint8_t { kRead, kWrite };
 // Where an operation goes. Finds are allowed on the write port too, but are slower there.
 inline Port PortOf(OperationKind kind) { return IsWrite(kind) ? Port::kWrite : Port::kRead; }
 
+// The columns that a plan's open_index names: those it returns or sets. A delete names none: it
+// returns all of the row, or needs only that the index is not opened without any.
+std::vector<std::uint32_t> OpenColumns(const OperationPlan& plan);
+
 // A few bytes padded to a fixed size, so that they are copied without a loop.
 template <std::size_t kBytes>
 struct ShortBytes {

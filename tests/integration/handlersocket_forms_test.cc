@@ -196,10 +196,10 @@ TEST_F(HandlerSocketFormsTest, AnUpdateReturnsTheRowAsItWas) {
 }
 
 TEST_F(HandlerSocketFormsTest, ADeleteReturnsTheRowAsItWas) {
-  target_->AddPlan(OperationKind::kDelete, {2, 4}).returning = true;
+  target_->AddPlan(OperationKind::kDelete, {}).returning = true;
   const std::vector<Value> key = {Value::Integer(3), Value::Integer(1)};
   const Done done = Run(key);
-  EXPECT_EQ(done.visited, (std::vector<Row>{{"screw", "105"}}));
+  EXPECT_EQ(done.visited, (std::vector<Row>{{"3", "1", "screw", "0", "105"}}));
   EXPECT_EQ(Run(key).outcome, Outcome::kMiss);
   EXPECT_EQ(Select("SELECT COUNT(*) FROM {}"), (std::vector<Row>{{"4"}}));
 }

@@ -53,7 +53,7 @@ OrderPlans::OrderPlans() {
   add("add_lines", OperationKind::kInsert, lines_, {0, 1, 2, 3, 4}).batch = 2;
   add("new_ticket", OperationKind::kInsert, tickets_, {1});
   add("rename", OperationKind::kUpdate, lines_, {2}).returning = true;
-  add("remove", OperationKind::kDelete, lines_, {2, 3}).returning = true;
+  add("remove", OperationKind::kDelete, lines_, {}).returning = true;
   add("drop_ticket", OperationKind::kDelete, tickets_, {});
   add("up", OperationKind::kIncrement, lines_, {3}).amount = 5;
   add("down", OperationKind::kIncrement, lines_, {3}).amount = -2;

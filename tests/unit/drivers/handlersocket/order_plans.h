@@ -21,7 +21,7 @@ class OrderPlans {
     kAddLines,     // insert of two rows
     kNewTicket,    // insert without the number
     kRename,       // update of NAME, which is returned as it was
-    kRemove,       // delete that returns NAME and QTY
+    kRemove,       // delete that returns the row
     kDropTicket,   // delete
     kUp,           // increment of QTY by 5
     kDown,         // and by -2

@@ -264,7 +264,11 @@ class LineBlockingClient final : public drivers::BlockingClient {
         operation_timeout_(config.operation_timeout),
         interrupt_(eventfd(0, EFD_CLOEXEC)) {}
 
-  OpResult Connect() override { return WaitFor(client_.StartConnect(), connect_timeout_); }
+  OpResult Connect() override {
+    OpResult result = WaitFor(client_.StartConnect(), connect_timeout_);
+    if (result.outcome == Outcome::kTimeout) result.code = "connect_timeout";
+    return result;
+  }
   OpResult Run(const Operation& operation) override {
     return WaitFor(client_.Start(operation), operation_timeout_);
   }

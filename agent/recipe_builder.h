@@ -1,5 +1,5 @@
 // The recipes of a step: how each operation of the spec gets its keys and values. Split from
-// plan.h, which calls it. Pure; any thread.
+// plan.h, which calls it. Any thread; reads the files that a workload names.
 #pragma once
 
 #include "agent/plan.h"

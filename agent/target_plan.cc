@@ -51,16 +51,14 @@ std::string ScalarText(const Message& message, const FieldDescriptor& field) {
   }
 }
 
-}  // namespace
-
-Settings ToSettings(const Message& options) {
-  Settings settings;
+// Adds the set fields of `options` under `prefix`.
+void AddSettings(const Message& options, const std::string& prefix, Settings* settings) {
   const auto* reflection = options.GetReflection();
   std::vector<const FieldDescriptor*> fields;
   reflection->ListFields(options, &fields);
   for (const FieldDescriptor* field : fields) {
     if (field->is_repeated()) continue;
-    Setting setting{std::string(field->name()), "", false, ""};
+    Setting setting{prefix + std::string(field->name()), "", false, ""};
     if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
       setting.value = ScalarText(options, *field);
     } else if (field->message_type() == v1::SecretText::descriptor()) {
@@ -70,10 +68,21 @@ Settings ToSettings(const Message& options) {
       setting.value = secret.value();
       setting.from = secret.from();
     } else {
+      setting.value = "true";
+      const std::string inner = setting.name + ".";
+      settings->Add(std::move(setting));
+      AddSettings(reflection->GetMessage(options, field), inner, settings);
       continue;
     }
-    settings.Add(std::move(setting));
+    settings->Add(std::move(setting));
   }
+}
+
+}  // namespace
+
+Settings ToSettings(const Message& options) {
+  Settings settings;
+  AddSettings(options, "", &settings);
   return settings;
 }
 

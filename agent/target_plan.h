@@ -22,7 +22,8 @@ struct TargetPlan {
 // Finds the target and its driver. A target without a database of its own gets its owner's.
 StatusOr<TargetPlan> MakeTargetPlan(const v1::Workload& workload, std::string_view name);
 
-// A target's options as settings, by reflection over its message.
+// A target's options as settings, by reflection over its message. A message among them is there as
+// "true", its fields as "tls.ca".
 Settings ToSettings(const google::protobuf::Message& options);
 
 // Whether the target's driver knows the operations' kinds and can do them with these settings.

@@ -10,26 +10,14 @@
 namespace cavalry::coordinator {
 namespace {
 
-std::string KindName(const v1::OperationSpec& operation) {
-  switch (operation.kind_case()) {
-    case v1::OperationSpec::kRead:
-      return "read";
-    case v1::OperationSpec::kInsert:
-      return "insert";
-    case v1::OperationSpec::kUpdate:
-      return "update";
-    case v1::OperationSpec::kDelete:
-      return "delete";
-    default:
-      return "";
-  }
-}
-
 std::set<std::string> OperationsUsed(const v1::Workload& workload) {
   std::set<std::string> kinds;
-  for (const v1::ScriptStep& step : workload.script().steps()) {
+  for (const std::string& name : spec::OperationsOfScript(workload)) {
     for (const v1::OperationSpec& operation : workload.operations()) {
-      if (operation.name() == step.operation()) kinds.insert(KindName(operation));
+      // A sleep is the agent's own, no driver's.
+      if (operation.name() != name || operation.has_sleep()) continue;
+      kinds.insert(spec::KindName(operation));
+      if (operation.has_begin()) kinds.insert("rollback");
     }
   }
   return kinds;

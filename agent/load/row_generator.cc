@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/base/random.h"
@@ -16,6 +18,10 @@ using drivers::Value;
 constexpr std::string_view kDefaultAlphabet =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ";
 constexpr std::size_t kDigits = 20;  // of the largest uint64
+constexpr std::uint32_t kHashDigits = 16;
+// Without a rule, a text column gets no more than this: a default should not make rows that are all
+// one column.
+constexpr std::uint32_t kMaxNaturalText = 1024;
 
 // Appends `number`, padded with zeros to `width`.
 char* AppendNumber(char* out, std::uint64_t number, std::uint32_t width) {
@@ -48,14 +54,86 @@ char* AppendRandomText(char* out, std::uint64_t length, std::string_view alphabe
   return out;
 }
 
+char* AppendDigits(char* out, std::uint32_t count, RandomStream* random) {
+  for (std::uint32_t i = 0; i < count; ++i) *out++ = static_cast<char>('0' + random->Below(10));
+  return out;
+}
+
+// Any bytes, eight a draw.
+char* AppendRandomBytes(char* out, std::uint64_t length, RandomStream* random) {
+  std::uint64_t i = 0;
+  while (i < length) {
+    std::uint64_t bits = random->Next();
+    for (int part = 0; part < 8 && i < length; ++part, ++i, bits >>= 8) {
+      *out++ = static_cast<char>(bits & 0xff);
+    }
+  }
+  return out;
+}
+
+// A bijection of 64 bits, so that different rows have different hashes.
+std::uint64_t HashOf(std::uint64_t key, std::uint64_t seed) { return Mix64(key ^ Mix64(seed)); }
+
+char* AppendHash(char* out, std::uint64_t hash) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  for (std::uint32_t i = kHashDigits; i-- > 0; hash >>= 4) out[i] = kHex[hash & 0xf];
+  return out + kHashDigits;
+}
+
+// The number that an integer column's rule gives; REQUIRES: IsNumeric.
+std::uint64_t NumberOf(const ColumnRule& rule, std::uint64_t key, std::uint64_t seed,
+                       RandomStream* random) {
+  switch (rule.kind) {
+    case RuleKind::kKey:
+      return key;
+    case RuleKind::kRandomInt: {
+      const std::uint64_t span = rule.high - rule.low;
+      return span == ~std::uint64_t{0} ? random->Next() : rule.low + random->Below(span + 1);
+    }
+    case RuleKind::kHashed: {
+      const std::uint64_t hash = HashOf(key, seed);
+      return rule.high == ~std::uint64_t{0} ? hash : hash % (rule.high + 1);
+    }
+    default: {
+      std::uint64_t number = 0;
+      std::from_chars(rule.text.data(), rule.text.data() + rule.text.size(), number);
+      return number;
+    }
+  }
+}
+
+// One stream per (column, key, version): a column's value does not depend on which others are
+// asked.
+RandomStream StreamOf(std::uint32_t column, std::uint64_t key, std::uint64_t version,
+                      std::uint64_t seed) {
+  return RandomStream(seed ^ Mix64(version), column + 1, key);
+}
+
 char* AppendPattern(char* out, const std::vector<PatternPiece>& pattern, std::uint64_t key,
-                    std::uint64_t version) {
+                    std::uint64_t version, std::uint64_t seed, RandomStream* random) {
+  using Insert = PatternPiece::Insert;
   for (const PatternPiece& piece : pattern) {
     std::memcpy(out, piece.literal.data(), piece.literal.size());
     out += piece.literal.size();
-    if (piece.insert == PatternPiece::Insert::kKey) out = AppendNumber(out, key, piece.width);
-    if (piece.insert == PatternPiece::Insert::kVersion) {
-      out = AppendNumber(out, version, piece.width);
+    switch (piece.insert) {
+      case Insert::kNothing:
+        break;
+      case Insert::kKey:
+        out = AppendNumber(out, key, piece.width);
+        break;
+      case Insert::kVersion:
+        out = AppendNumber(out, version, piece.width);
+        break;
+      case Insert::kDigits:
+        out = AppendDigits(out, piece.width, random);
+        break;
+      case Insert::kColumn: {
+        // As fill and insert made it: an update sets single columns.
+        RandomStream of_column = StreamOf(piece.column, key, 0, seed);
+        const std::uint64_t number = NumberOf(*piece.rule, key, seed, &of_column);
+        out = AppendNumber(out, number + piece.plus, piece.width);
+        break;
+      }
     }
   }
   return out;
@@ -99,8 +177,10 @@ char* AppendDate(char* out, RandomStream* random) {
   return AppendPadded(out, 1 + random->Below(28), 2);
 }
 
-char* AppendTime(char* out, RandomStream* random) {
-  out = AppendPadded(out, random->Below(24), 2);
+// `first_hour`: the earliest, above 0 where a time that a change to summer time leaves out must not
+// come up.
+char* AppendTime(char* out, RandomStream* random, std::uint64_t first_hour = 0) {
+  out = AppendPadded(out, first_hour + random->Below(24 - first_hour), 2);
   *out++ = ':';
   out = AppendPadded(out, random->Below(60), 2);
   *out++ = ':';
@@ -108,7 +188,68 @@ char* AppendTime(char* out, RandomStream* random) {
 }
 
 std::uint64_t NaturalMaximum(const ColumnType& type) {
-  return std::min<std::uint64_t>(type.integer_max(), 2'147'483'647);
+  return type.is_boolean ? 1 : std::min<std::uint64_t>(type.integer_max(), 2'147'483'647);
+}
+
+// A number with a point that float and double hold exactly or print in the shortest form: at most
+// six digits for float.
+char* AppendFraction(char* out, const ColumnType& type, RandomStream* random) {
+  const bool is_float = type.kind == ColumnType::Kind::kFloat;
+  out = AppendNumber(out, random->Below(10'000), 0);
+  *out++ = '.';
+  if (!is_float) return AppendPadded(out, random->Below(1'000), 3);
+  *out++ = random->Below(2) == 0 ? '0' : '5';
+  return out;
+}
+
+// As servers print it that keep json in a form of their own: keys by length, a space behind : and
+// ,.
+char* AppendJson(char* out, std::uint64_t key, RandomStream* random) {
+  constexpr std::string_view kNumber = "{\"n\": ";
+  constexpr std::string_view kText = ", \"text\": \"";
+  constexpr std::string_view kEnd = "\"}";
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
+  out = std::copy(kNumber.begin(), kNumber.end(), out);
+  out = AppendNumber(out, key, 0);
+  out = std::copy(kText.begin(), kText.end(), out);
+  out = AppendRandomText(out, 16, kLetters, random);
+  return std::copy(kEnd.begin(), kEnd.end(), out);
+}
+constexpr std::size_t kMaxJson = 64;
+
+// A text or binary value of half to all of the column's length; binary(n) is filled.
+char* AppendNaturalBytes(char* out, const ColumnType& type, RandomStream* random) {
+  const std::uint64_t longest = std::min(type.length, kMaxNaturalText);
+  std::uint64_t length = longest;
+  if (type.kind != ColumnType::Kind::kBinary) {
+    length = longest / 2 + random->Below(longest - longest / 2 + 1);
+  }
+  return type.is_binary() ? AppendRandomBytes(out, length, random)
+                          : AppendRandomText(out, length, kDefaultAlphabet, random);
+}
+
+// Every type but integers and years, whose values are numbers.
+char* AppendNatural(char* out, const ColumnType& type, std::uint64_t key, RandomStream* random) {
+  switch (type.kind) {
+    case ColumnType::Kind::kDecimal:
+      return AppendDecimal(out, type, random);
+    case ColumnType::Kind::kFloat:
+    case ColumnType::Kind::kDouble:
+      return AppendFraction(out, type, random);
+    case ColumnType::Kind::kDate:
+      return AppendDate(out, random);
+    case ColumnType::Kind::kTime:
+      return AppendTime(out, random);
+    case ColumnType::Kind::kDatetime:
+    case ColumnType::Kind::kTimestamp:
+      out = AppendDate(out, random);
+      *out++ = ' ';
+      return AppendTime(out, random, type.kind == ColumnType::Kind::kTimestamp ? 4 : 0);
+    case ColumnType::Kind::kJson:
+      return AppendJson(out, key, random);
+    default:
+      return AppendNaturalBytes(out, type, random);
+  }
 }
 
 std::size_t MaxBytes(const ColumnRule& rule, const ColumnType& type) {
@@ -124,19 +265,44 @@ std::size_t MaxBytes(const ColumnRule& rule, const ColumnType& type) {
       return rule.high;
     case RuleKind::kConstant:
       return rule.text.size();
+    case RuleKind::kHashed:
+      return kHashDigits;
+    case RuleKind::kOneOf: {
+      std::size_t longest = 0;
+      for (const std::string& text : rule.texts) longest = std::max(longest, text.size());
+      return longest;
+    }
+    case RuleKind::kServer:
     case RuleKind::kNatural:
+      if (type.kind == ColumnType::Kind::kJson) return kMaxJson;
       // Sign, digits, point, or the longest text that the rule would draw.
-      return std::max<std::size_t>(type.length, std::size_t{type.precision} + kDigits + 4);
+      return std::max<std::size_t>(std::min(type.length, kMaxNaturalText),
+                                   std::size_t{type.precision} + kDigits + 4);
     default:
       return 0;
   }
 }
 
-bool IsTextual(const ColumnType& type) {
-  return type.is_text() || type.kind == ColumnType::Kind::kVarbinary;
-}
-
 }  // namespace
+
+bool IsNumeric(const ColumnRule& rule) {
+  switch (rule.kind) {
+    case RuleKind::kKey:
+    case RuleKind::kRandomInt:
+      return true;
+    case RuleKind::kHashed:
+      // Of 64 bits, half are negative numbers in a signed column.
+      return rule.high != ~std::uint64_t{0};
+    case RuleKind::kConstant: {
+      std::uint64_t number = 0;
+      const char* const end = rule.text.data() + rule.text.size();
+      const auto result = std::from_chars(rule.text.data(), end, number);
+      return result.ec == std::errc() && result.ptr == end;
+    }
+    default:
+      return false;
+  }
+}
 
 RowGenerator::RowGenerator(const drivers::TableSchema& table, std::vector<std::uint32_t> columns,
                            std::vector<ColumnRule> rules, std::uint64_t seed)
@@ -147,73 +313,91 @@ RowGenerator::RowGenerator(const drivers::TableSchema& table, std::vector<std::u
   }
 }
 
-void RowGenerator::Generate(std::uint64_t key, std::uint64_t version, RowBuffer* row) const {
+void RowGenerator::Generate(std::uint64_t key, std::uint64_t version, std::size_t index,
+                            std::size_t count, RowBuffer* rows) const {
   // At least a byte, so that empty texts point somewhere, too.
-  if (const std::size_t bytes = std::max<std::size_t>(max_bytes_, 1); row->capacity_ < bytes) {
-    row->bytes_ = std::make_unique_for_overwrite<char[]>(bytes);
-    row->capacity_ = bytes;
+  const std::size_t bytes = std::max<std::size_t>(max_bytes_, 1);
+  if (rows->capacity_ < bytes * count) {
+    // Growing between rows would leave the earlier ones without their bytes.
+    CAVALRY_CHECK(index == 0);
+    rows->bytes_ = std::make_unique_for_overwrite<char[]>(bytes * count);
+    rows->capacity_ = bytes * count;
   }
-  row->values_.resize(columns_.size());
-  char* out = row->bytes_.get();
+  rows->values_.resize(columns_.size() * count);
+  Value* const values = rows->values_.data() + columns_.size() * index;
+  char* out = rows->bytes_.get() + bytes * index;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const ColumnRule& rule = rules_[i];
-    const ColumnType& type = table_.columns[columns_[i]].type;
-    Value& value = row->values_[i];
-    // One stream per (column, key, version): a column's value does not depend on which others are
-    // asked.
-    RandomStream random(seed_ ^ Mix64(version), columns_[i] + 1, key);
-    char* const begin = out;
-    switch (rule.kind) {
-      case RuleKind::kKey:
-        value = Value::Unsigned(key);
-        continue;
-      case RuleKind::kNewVersion:
-        value = Value::Unsigned(version);
-        continue;
-      case RuleKind::kNull:
-        value = Value::Null();
-        continue;
-      case RuleKind::kRandomInt:
-        value = Value::Unsigned(rule.high - rule.low == ~std::uint64_t{0}
-                                    ? random.Next()
-                                    : rule.low + random.Below(rule.high - rule.low + 1));
-        continue;
-      case RuleKind::kPattern:
-        out = AppendPattern(out, rule.pattern, key, version);
-        break;
-      case RuleKind::kRandomText: {
-        const std::uint64_t length = rule.low + random.Below(rule.high - rule.low + 1);
-        out = AppendRandomText(out, length, rule.text.empty() ? kDefaultAlphabet : rule.text,
-                               &random);
-        break;
-      }
-      case RuleKind::kConstant:
-        std::memcpy(out, rule.text.data(), rule.text.size());
-        out += rule.text.size();
-        break;
-      case RuleKind::kNatural:
-        if (type.is_integer()) {
-          value = Value::Unsigned(random.Below(NaturalMaximum(type) + 1));
-          continue;
-        }
-        if (type.kind == ColumnType::Kind::kDecimal) {
-          out = AppendDecimal(out, type, &random);
-        } else if (type.kind == ColumnType::Kind::kDate) {
-          out = AppendDate(out, &random);
-        } else if (type.kind == ColumnType::Kind::kDatetime) {
-          out = AppendDate(out, &random);
-          *out++ = ' ';
-          out = AppendTime(out, &random);
-        } else {
-          const std::uint64_t longest = std::min<std::uint32_t>(type.length, 1024);
-          const std::uint64_t length = longest / 2 + random.Below(longest - longest / 2 + 1);
-          out = AppendRandomText(out, length, kDefaultAlphabet, &random);
-        }
-        break;
-    }
-    const std::string_view text(begin, static_cast<std::size_t>(out - begin));
-    value = type.kind == ColumnType::Kind::kVarbinary ? Value::Binary(text) : Value::Text(text);
+    out = WriteValue(i, key, version, out, &values[i]);
   }
+}
+
+char* RowGenerator::WriteValue(std::size_t position, std::uint64_t key, std::uint64_t version,
+                               char* out, Value* value) const {
+  const ColumnRule& rule = rules_[position];
+  const std::uint32_t column = columns_[position];
+  const ColumnType& type = table_.columns[column].type;
+  // A file has rows as they are filled.
+  if (rule.file != nullptr && version == 0 && rule.file->Has(key)) {
+    *value = rule.file->Read(key, column);
+    return out;
+  }
+  RandomStream random = StreamOf(column, key, version, seed_);
+  char* const begin = out;
+  switch (rule.kind) {
+    case RuleKind::kKey:
+      *value = Value::Unsigned(key);
+      return out;
+    case RuleKind::kNewVersion:
+      *value = Value::Unsigned(version);
+      return out;
+    case RuleKind::kNull:
+      *value = Value::Null();
+      return out;
+    case RuleKind::kRandomInt:
+      *value = Value::Unsigned(NumberOf(rule, key, seed_, &random));
+      return out;
+    case RuleKind::kPattern:
+      out = AppendPattern(out, rule.pattern, key, version, seed_, &random);
+      break;
+    case RuleKind::kRandomText: {
+      const std::uint64_t length = rule.low + random.Below(rule.high - rule.low + 1);
+      out =
+          AppendRandomText(out, length, rule.text.empty() ? kDefaultAlphabet : rule.text, &random);
+      break;
+    }
+    case RuleKind::kConstant:
+      out = std::copy(rule.text.begin(), rule.text.end(), out);
+      break;
+    case RuleKind::kHashed:
+      if (type.is_integer()) {
+        const std::uint64_t number = NumberOf(rule, key, seed_, &random);
+        *value = type.is_unsigned ? Value::Unsigned(number)
+                                  : Value::Integer(static_cast<std::int64_t>(number));
+        return out;
+      }
+      out = AppendHash(out, HashOf(key, seed_));
+      break;
+    case RuleKind::kOneOf: {
+      const std::string& text = rule.texts[random.Below(rule.texts.size())];
+      out = std::copy(text.begin(), text.end(), out);
+      break;
+    }
+    case RuleKind::kServer:
+    case RuleKind::kNatural:
+      if (type.is_integer()) {
+        *value = Value::Unsigned(random.Below(NaturalMaximum(type) + 1));
+        return out;
+      }
+      if (type.kind == ColumnType::Kind::kYear) {
+        *value = Value::Unsigned(2000 + random.Below(30));
+        return out;
+      }
+      out = AppendNatural(out, type, key, &random);
+      break;
+  }
+  const std::string_view text(begin, static_cast<std::size_t>(out - begin));
+  *value = type.is_binary() ? Value::Binary(text) : Value::Text(text);
+  return out;
 }
 
 namespace {
@@ -255,9 +439,21 @@ Decimal ParseDecimal(std::string_view text) {
   return decimal;
 }
 
-std::string_view WithoutTrailingSpaces(std::string_view text) {
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+std::string_view WithoutTrailing(char filler, std::string_view text) {
+  while (!text.empty() && text.back() == filler) text.remove_suffix(1);
   return text;
+}
+
+bool FractionMatches(const ColumnType& type, std::string_view value, std::string_view text) {
+  // MariaDB prints six digits of a float, and as many of a double as tell it from all others.
+  const double tolerance = type.kind == ColumnType::Kind::kFloat ? 1e-5 : 0;
+  double wanted = 0;
+  double got = 0;
+  for (const auto& [from, to] : {std::pair{value, &wanted}, std::pair{text, &got}}) {
+    const auto result = std::from_chars(from.data(), from.data() + from.size(), *to);
+    if (result.ec != std::errc() || result.ptr != from.data() + from.size()) return false;
+  }
+  return std::abs(wanted - got) <= tolerance * std::abs(wanted);
 }
 
 }  // namespace
@@ -267,7 +463,7 @@ bool Matches(const Value& value, const ColumnType& type, const drivers::Field& f
     return (value.kind == Value::Kind::kNull) == field.is_null;
   }
   if (value.kind == Value::Kind::kInteger || value.kind == Value::Kind::kUnsigned) {
-    if (!IsTextual(type) && type.kind != ColumnType::Kind::kDecimal) {
+    if (type.is_integer() || type.kind == ColumnType::Kind::kYear) {
       return NumberMatches(value, field.text);
     }
     std::array<char, kDigits + 1> digits;
@@ -279,14 +475,22 @@ bool Matches(const Value& value, const ColumnType& type, const drivers::Field& f
     return Matches(Value::Text({digits.data(), static_cast<std::size_t>(end.ptr - digits.data())}),
                    type, field);
   }
-  // A constant such as "007" in an integer column comes back as 7.
-  if (type.kind == ColumnType::Kind::kDecimal || type.is_integer()) {
-    return ParseDecimal(value.text) == ParseDecimal(field.text);
+  switch (type.kind) {
+    // A constant such as "007" in an integer column comes back as 7.
+    case ColumnType::Kind::kInteger:
+    case ColumnType::Kind::kDecimal:
+    case ColumnType::Kind::kYear:
+      return ParseDecimal(value.text) == ParseDecimal(field.text);
+    case ColumnType::Kind::kFloat:
+    case ColumnType::Kind::kDouble:
+      return FractionMatches(type, value.text, field.text);
+    case ColumnType::Kind::kChar:
+      return WithoutTrailing(' ', value.text) == WithoutTrailing(' ', field.text);
+    case ColumnType::Kind::kBinary:
+      return WithoutTrailing('\0', value.text) == WithoutTrailing('\0', field.text);
+    default:
+      return value.text == field.text;
   }
-  if (type.kind == ColumnType::Kind::kChar) {
-    return WithoutTrailingSpaces(value.text) == WithoutTrailingSpaces(field.text);
-  }
-  return value.text == field.text;
 }
 
 }  // namespace cavalry::load

@@ -8,38 +8,61 @@
 #include <string>
 #include <vector>
 
+#include "agent/load/row_file.h"
 #include "drivers/core/operation.h"
 
 namespace cavalry::load {
 
 enum class RuleKind : std::uint8_t {
-  kKey,         // the key itself
-  kPattern,     // text with the key in braces
+  kKey,         // the row's number itself
+  kPattern,     // text with insertions
   kRandomText,  // length and alphabet
   kRandomInt,   // low..high
   kNewVersion,  // the version
   kNull,
   kConstant,
+  kHashed,   // a hash of the row's number
+  kOneOf,    // one of some texts
+  kServer,   // SQL of the server's: nobody knows the value; where it cannot be sent, as kNatural
   kNatural,  // what fits the type: decimals in -999.99..9999.99, dates in 2000..2029, …
 };
 
-// A piece of a pattern: literal text, then the key or version padded with zeros to `width` (0: as
-// is).
+struct ColumnRule;
+
+// A piece of a pattern: literal text, then an insertion; numbers are padded with zeros to `width`
+// (0: as they are).
 struct PatternPiece {
   std::string literal;
-  enum class Insert : std::uint8_t { kNothing, kKey, kVersion } insert = Insert::kNothing;
+  enum class Insert : std::uint8_t {
+    kNothing,
+    kKey,
+    kVersion,
+    kDigits,  // `width` random digits
+    kColumn,  // the number in `column`, which `rule` makes (IsNumeric), plus `plus`
+  } insert = Insert::kNothing;
   std::uint32_t width = 0;
+  std::uint32_t column = 0;
+  std::uint64_t plus = 0;
+  std::shared_ptr<const ColumnRule> rule;
 };
 
 struct ColumnRule {
   RuleKind kind = RuleKind::kNatural;
   std::vector<PatternPiece> pattern;
-  std::uint64_t low = 0, high = 0;  // of kRandomText (length) and kRandomInt
+  // Of kRandomText (length) and kRandomInt. Of kHashed in integer columns: the highest number.
+  std::uint64_t low = 0, high = 0;
   // Alphabet of kRandomText, one byte a character ("": letters, digits, space); kConstant.
   std::string text;
+  std::vector<std::string> texts;  // of kOneOf; not empty
+  // Rows that the file has are filled from it, whatever the rule; null: none.
+  std::shared_ptr<const RowFile> file;
 };
 
-// Values of one row and the bytes they point to.
+// Whether a pattern can take the rule's number: keys, random whole numbers, hashes of less than 64
+// bits, and constants that are whole numbers without a sign.
+bool IsNumeric(const ColumnRule& rule);
+
+// Values of one row, or of several one after the other, and the bytes they point to.
 class RowBuffer {
  public:
   std::span<const drivers::Value> values() const { return values_; }
@@ -58,7 +81,12 @@ class RowGenerator {
                std::vector<ColumnRule> rules, std::uint64_t seed);
 
   // Fills `row` with the values of (key, version). Allocates only while `row` has not yet held one.
-  void Generate(std::uint64_t key, std::uint64_t version, RowBuffer* row) const;
+  void Generate(std::uint64_t key, std::uint64_t version, RowBuffer* row) const {
+    Generate(key, version, 0, 1, row);
+  }
+  // The same as row `index` of `count` rows, which are filled one by one from the first on.
+  void Generate(std::uint64_t key, std::uint64_t version, std::size_t index, std::size_t count,
+                RowBuffer* rows) const;
 
   const std::vector<std::uint32_t>& columns() const { return columns_; }
   const std::vector<ColumnRule>& rules() const { return rules_; }
@@ -66,6 +94,10 @@ class RowGenerator {
   std::size_t max_bytes() const { return max_bytes_; }
 
  private:
+  // Writes the value's text behind `out`; returns where it ends.
+  char* WriteValue(std::size_t position, std::uint64_t key, std::uint64_t version, char* out,
+                   drivers::Value* value) const;
+
   const drivers::TableSchema& table_;
   std::vector<std::uint32_t> columns_;
   std::vector<ColumnRule> rules_;
@@ -73,8 +105,9 @@ class RowGenerator {
   std::size_t max_bytes_ = 0;
 };
 
-// Whether a field as a server prints it is this value in a column of this type: numbers by value,
-// decimals by value at the column's scale, char without trailing spaces, the rest byte by byte.
+// Whether a field as a server prints it is this value in a column of this type: numbers by value
+// (float to the six digits that are printed), char without trailing spaces, binary without the NUL
+// bytes it is padded with, the rest byte by byte.
 bool Matches(const drivers::Value& value, const ColumnType& type, const drivers::Field& field);
 
 }  // namespace cavalry::load

@@ -61,7 +61,7 @@ void AddNextNumbers(const run::LoadPlan& plan, std::uint64_t numbers, v1::StepRe
     if (!told.insert(recipe.table).second) continue;
     v1::TableKey* next = report->add_next_keys();
     next->set_table(recipe.plan->table->name);
-    next->set_key(recipe.insert_first + numbers * recipe.insert_slots);
+    next->set_key(recipe.insert_first + plan.script.BlocksOf(numbers) * recipe.insert_slots);
   }
   report->set_next_version(plan.next_version + numbers * update_slots);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "coordinator/report/audit_sum.h"
+#include "coordinator/spec/spec_check.h"
 #include "core/base/check.h"
 #include "core/base/units.h"
 #include "core/wire/histogram_codec.h"
@@ -20,18 +21,6 @@ constexpr Nanos kMaxStepTime = Nanos{kMaxStepSeconds} * kSecond;
 
 constexpr std::size_t kMaxStepWarnings = 64;
 constexpr std::size_t kMaxWarningBytes = 1024;
-
-bool IsWrite(const v1::OperationSpec& operation) {
-  return operation.has_insert() || operation.has_update() || operation.has_delete_();
-}
-
-bool ScriptUses(const v1::Workload& workload, const std::string& operation) {
-  if (workload.script().steps().empty()) return true;  // default: every operation once
-  const auto& steps = workload.script().steps();
-  return std::any_of(steps.begin(), steps.end(), [&operation](const v1::ScriptStep& step) {
-    return step.operation() == operation;
-  });
-}
 
 void AddWarning(const std::string& agent, std::string_view text, StepView* step) {
   if (step->warnings.size() >= kMaxStepWarnings) return;
@@ -152,14 +141,12 @@ Status Aggregator::Apply(const v1::JournalEntry& entry) {
 Status Aggregator::ApplyRunStarted(const v1::RunStarted& event) {
   if (started_) return FailedPrecondition("the run has begun already");
   started_ = event;
-  bool writes = false;
   for (const v1::OperationSpec& operation : event.workload().operations()) {
     operation_names_.push_back(operation.name());
-    operation_writes_.push_back(IsWrite(operation));
-    writes = writes || (IsWrite(operation) && ScriptUses(event.workload(), operation.name()));
+    operation_writes_.push_back(spec::IsAuditedWrite(operation));
   }
   const v1::Audit& audit = event.workload().audit();
-  audits_ = writes && (!audit.has_enabled() || audit.enabled());
+  audits_ = spec::HasAuditedWrites(event.workload()) && (!audit.has_enabled() || audit.enabled());
   return Status();
 }
 

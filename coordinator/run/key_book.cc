@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/spec/spec_check.h"
+#include "core/base/mix.h"
 #include "core/base/units.h"
 
 namespace cavalry::run {
@@ -17,15 +19,21 @@ struct WritesPerIteration {
 
 WritesPerIteration CountWrites(const v1::Workload& workload) {
   WritesPerIteration writes;
-  for (const v1::ScriptStep& step : workload.script().steps()) {
-    const std::uint64_t times = step.has_repeat() ? step.repeat() : 1;
-    for (const v1::OperationSpec& operation : workload.operations()) {
-      if (operation.name() != step.operation() || operation.has_read()) continue;
-      writes.all += times;
-      if (operation.has_insert()) writes.inserts[operation.insert().table()] += times;
-    }
+  for (const v1::OperationSpec& operation : workload.operations()) {
+    if (!spec::IsAuditedWrite(operation)) continue;
+    const std::uint64_t times = spec::TimesPerIteration(workload, operation.name());
+    writes.all += times;
+    if (!operation.has_insert() || times == 0) continue;
+    const v1::Insert& insert = operation.insert();
+    writes.inserts[insert.table()] += times * (insert.has_batch() ? insert.batch() : 1);
   }
   return writes;
+}
+
+// Numbers that agents use keys for when they begin so many: those of a mix in whole blocks.
+std::uint64_t NumbersWithKeys(const v1::Workload& workload, std::uint64_t numbers) {
+  if (workload.script().mix_size() == 0) return numbers;
+  return (numbers + kMixBlock - 1) / kMixBlock * kMixBlock;
 }
 
 void Raise(std::uint64_t value, std::uint64_t* target) { *target = std::max(*target, value); }
@@ -81,7 +89,7 @@ std::string KeyBook::AdvanceLost(const std::string& owner, const v1::Workload& w
     const auto inserts = writes.inserts.find(key.table());
     if (inserts == writes.inserts.end()) continue;
     std::uint64_t& next = next_keys_[owner][key.table()];
-    Raise(key.key() + numbers * inserts->second, &next);
+    Raise(key.key() + NumbersWithKeys(workload, numbers) * inserts->second, &next);
     text += fmt::format("{}keys of {} go on at {}", text.empty() ? "" : ", ", key.table(),
                         FormatCount(next));
   }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "coordinator/run/load_split.h"
+#include "coordinator/spec/spec_check.h"
 #include "core/base/check.h"
 
 namespace cavalry::run {
@@ -11,49 +12,25 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-const v1::OperationSpec* FindOperation(const v1::Workload& workload, const std::string& name) {
-  for (const v1::OperationSpec& operation : workload.operations()) {
-    if (operation.name() == name) return &operation;
-  }
-  return nullptr;
-}
-
-const v1::Keys* KeysOf(const v1::OperationSpec& operation) {
-  switch (operation.kind_case()) {
-    case v1::OperationSpec::kRead:
-      return &operation.read().keys();
-    case v1::OperationSpec::kUpdate:
-      return &operation.update().keys();
-    case v1::OperationSpec::kDelete:
-      return &operation.delete_().keys();
-    default:
-      return nullptr;
-  }
-}
-
 std::uint64_t KeysInRange(const v1::Keys& keys) {
   const v1::Range* range = nullptr;
   if (keys.has_sequential()) range = &keys.sequential().range();
   if (keys.has_uniform()) range = &keys.uniform().range();
   if (keys.has_zipf()) range = &keys.zipf().range();
+  if (keys.has_hotspot()) range = &keys.hotspot().range();
+  if (keys.has_exponential()) range = &keys.exponential().range();
   if (range == nullptr || range->last() < range->first()) return 0;
   return range->last() - range->first() + 1;
 }
 
 // Iterations that visit every key of the script's first operation once; 0 if it draws no keys.
 std::uint64_t IterationsOfPass(const v1::Workload& workload) {
-  if (workload.script().steps_size() == 0) return 0;
-  const std::string& name = workload.script().steps(0).operation();
-  const v1::OperationSpec* operation = FindOperation(workload, name);
-  const v1::Keys* keys = operation == nullptr ? nullptr : KeysOf(*operation);
-  if (keys == nullptr) return 0;
-  std::uint64_t per_iteration = 0;
-  for (const v1::ScriptStep& step : workload.script().steps()) {
-    if (step.operation() != name) continue;
-    per_iteration += step.has_repeat() ? step.repeat() : 1;
-  }
+  const v1::OperationSpec* operation = spec::PassOperation(workload);
+  if (operation == nullptr) return 0;
+  std::uint64_t per_iteration = spec::TimesPerIteration(workload, operation->name());
+  if (operation->has_multi_read()) per_iteration *= operation->multi_read().count();
   per_iteration = std::max<std::uint64_t>(per_iteration, 1);
-  const std::uint64_t count = KeysInRange(*keys);
+  const std::uint64_t count = KeysInRange(*spec::KeysOf(*operation));
   return count / per_iteration + (count % per_iteration != 0 ? 1 : 0);
 }
 

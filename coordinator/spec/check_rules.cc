@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "coordinator/spec/checker.h"
 #include "coordinator/spec/value_pattern.h"
+#include "core/base/units.h"
 
 namespace cavalry::spec {
 namespace {
@@ -14,7 +16,12 @@ constexpr std::size_t kOpenEndedDigits = 10;  // of keys whose number nothing bo
 
 std::size_t Digits(std::uint64_t number) { return fmt::format("{}", number).size(); }
 
-bool IsTextual(const ColumnType& type) { return type.is_text() || type.kind == Kind::kVarbinary; }
+constexpr std::size_t kHashDigits = 16;
+constexpr std::uint64_t kFirstYear = 1901;
+constexpr std::uint64_t kLastYear = 2155;
+
+// Columns of texts of any kind; json takes only texts that are json.
+bool IsTextual(const ColumnType& type) { return type.is_text() || type.is_binary(); }
 
 // Characters for text columns (bytes for the type text, whose length is in bytes), bytes for
 // binary.
@@ -23,14 +30,53 @@ std::size_t LengthIn(const ColumnType& type, PatternLength length) {
 }
 
 // Digits of the highest key that the table can hold in this spec.
-std::size_t KeyDigits(const v1::Table& table, const Checker& checker) {
-  const v1::Workload& workload = checker.filled();
+std::size_t KeyDigits(const v1::Table& table, const v1::Workload& workload) {
   std::uint64_t highest = std::max<std::uint64_t>(table.rows(), 1);
   for (const v1::OperationSpec& operation : workload.operations()) {
     if (operation.insert().table() == table.name())
       return std::max(Digits(highest), kOpenEndedDigits);
   }
   return Digits(highest);
+}
+
+// The highest number that a column's rule (with defaults) gives; none if it gives no whole number
+// without a sign.
+std::optional<std::uint64_t> HighestNumber(const v1::ColumnSpec& column, const v1::Table& table) {
+  const StatusOr<ColumnType> type = ParseColumnType(column.type());
+  if (!type.ok() || !type->is_integer()) return std::nullopt;
+  switch (column.value().rule_case()) {
+    case v1::ValueRule::kRandomInt:
+      return column.value().random_int().range().last();
+    case v1::ValueRule::kHashed:
+      if (type->width_bytes == 8) return std::nullopt;
+      return type->integer_max();
+    case v1::ValueRule::kConstant: {
+      std::uint64_t number = 0;
+      const std::string& text = column.value().constant();
+      const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+      return number;
+    }
+    case v1::ValueRule::kPattern:  // the key alone; others are a fault
+      return type->integer_max();
+    case v1::ValueRule::RULE_NOT_SET:
+      if (!IsKeyColumn(table, column.name())) return std::nullopt;
+      return type->integer_max();
+    default:
+      return std::nullopt;
+  }
+}
+
+PatternNames NamesOf(const v1::Table& table, const v1::Workload& workload) {
+  PatternNames names;
+  if (table.primary_key_size() == 1) names.key_column = table.primary_key(0);
+  names.key_digits = KeyDigits(table, workload);
+  for (const v1::ColumnSpec& column : table.columns()) {
+    if (const auto highest = HighestNumber(column, table)) {
+      names.numbers.emplace_back(column.name(), *highest);
+    }
+  }
+  return names;
 }
 
 bool ParsesAsInteger(std::string_view text, const ColumnType& type) {
@@ -78,13 +124,14 @@ class RuleCheck {
       : path_(path), table_(table), column_(column), type_(type), checker_(checker) {}
 
   void Pattern(const std::string& pattern) {
-    if (!IsTextual(type_)) {
+    const PatternNames names = NamesOf(table_, checker_->filled());
+    if (type_.is_integer() && IsKeyAlone(pattern, names)) return;
+    if (!IsTextual(type_) && type_.kind != Kind::kJson) {
       Fault("a text or pattern does not fit {}; use {{ constant: ... }}{}", type_.sql,
-            type_.is_integer() ? ", random_int or new_version" : "");
+            type_.is_integer() ? ", random_int, new_version or \"{key}\"" : "");
       return;
     }
-    const StatusOr<PatternLength> longest =
-        LongestResult(pattern, table_.primary_key(), KeyDigits(table_, *checker_));
+    const StatusOr<PatternLength> longest = LongestResult(pattern, names);
     if (!longest.ok()) {
       Fault("{}", StatusText(longest.status()));
     } else if (LengthIn(type_, *longest) > type_.length) {
@@ -119,6 +166,12 @@ class RuleCheck {
       }
       return;
     }
+    if (type_.kind == Kind::kFloat || type_.kind == Kind::kDouble) return;
+    if (type_.kind == Kind::kYear) {
+      if (rule.range().first() >= kFirstYear && last <= kLastYear) return;
+      Fault("random_int for a year must be within {}..{}", kFirstYear, kLastYear);
+      return;
+    }
     std::size_t room = 0;
     if (type_.kind == Kind::kDecimal)
       room = static_cast<std::size_t>(type_.precision - type_.scale);
@@ -138,36 +191,63 @@ class RuleCheck {
   }
 
   void Constant(const std::string& text) {
-    bool fits = true;
-    switch (type_.kind) {
-      case Kind::kInteger:
-        fits = ParsesAsInteger(text, type_);
-        break;
-      case Kind::kDecimal:
-        fits = ParsesAsDecimal(text, type_);
-        break;
-      case Kind::kDate:
-        fits = HasShape(text, "0000-00-00");
-        break;
-      case Kind::kDatetime:
-        fits = HasShape(text, "0000-00-00 00:00:00");
-        break;
-      case Kind::kChar:
-      case Kind::kVarchar:
-      case Kind::kText:
-      case Kind::kVarbinary: {
-        PatternLength length{0, text.size()};
-        for (const char c : text) {
-          if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++length.characters;
-        }
-        fits = LengthIn(type_, length) <= type_.length;
-        break;
-      }
+    if (!Fits(text)) Fault("constant '{}' does not fit {}", text, type_.sql);
+  }
+
+  void Server(const std::string& sql) {
+    if (sql.empty()) Fault("server needs SQL, as in 'server: \"now()\"'");
+    if (IsKeyColumn(table_, column_.name())) {
+      Fault("a key must be known to be asked for; the server's value is not");
     }
-    if (!fits) Fault("constant '{}' does not fit {}", text, type_.sql);
+  }
+
+  void Hash() {
+    if (type_.is_integer()) return;
+    if (!IsTextual(type_)) {
+      Fault("hashed does not fit {}", type_.sql);
+    } else if (type_.length < kHashDigits) {
+      Fault("hashed is {} digits long, and {} holds {}", kHashDigits, type_.sql, type_.length);
+    }
+  }
+
+  void Choice(const v1::OneOf& choice) {
+    if (choice.values_size() == 0) Fault("one_of needs texts, as in 'one_of: [red, green]'");
+    for (const std::string& text : choice.values()) {
+      if (!Fits(text)) Fault("'{}' of one_of does not fit {}", text, type_.sql);
+    }
   }
 
  private:
+  bool Fits(const std::string& text) const {
+    switch (type_.kind) {
+      case Kind::kInteger:
+        return ParsesAsInteger(text, type_);
+      case Kind::kDecimal:
+        return ParsesAsDecimal(text, type_);
+      case Kind::kFloat:
+      case Kind::kDouble:
+        return ParseNumber(text).ok();
+      case Kind::kDate:
+        return HasShape(text, "0000-00-00");
+      case Kind::kTime:
+        return HasShape(text, "00:00:00");
+      case Kind::kDatetime:
+      case Kind::kTimestamp:
+        return HasShape(text, "0000-00-00 00:00:00");
+      case Kind::kYear:
+        return HasShape(text, "0000");
+      case Kind::kJson:
+        return !text.empty();
+      default:
+        break;
+    }
+    PatternLength length{0, text.size()};
+    for (const char c : text) {
+      if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++length.characters;
+    }
+    return LengthIn(type_, length) <= type_.length;
+  }
+
   template <typename... Args>
   void Fault(fmt::format_string<Args...> format, Args&&... args) {
     checker_->Fault(path_, std::string_view(fmt::format(format, std::forward<Args>(args)...)));
@@ -198,8 +278,53 @@ void CheckRule(const std::string& path, const v1::ValueRule& rule, const v1::Tab
       return check.AlwaysNull();
     case v1::ValueRule::kConstant:
       return check.Constant(rule.constant());
+    case v1::ValueRule::kServer:
+      return check.Server(rule.server());
+    case v1::ValueRule::kHashed:
+      return check.Hash();
+    case v1::ValueRule::kOneOf:
+      return check.Choice(rule.one_of());
+    case v1::ValueRule::RULE_NOT_SET:
+      return;
+  }
+}
+
+void CheckParameterRule(const std::string& path, const v1::ValueRule& rule, Checker* checker) {
+  switch (rule.rule_case()) {
+    case v1::ValueRule::kPattern: {
+      PatternNames names;
+      names.key_digits = kOpenEndedDigits;
+      const StatusOr<PatternLength> longest = LongestResult(rule.pattern(), names);
+      if (!longest.ok()) checker->Fault(path, StatusText(longest.status()));
+      return;
+    }
+    case v1::ValueRule::kServer:
+      checker->Fault(path, "write the server's SQL into the statement itself");
+      return;
+    case v1::ValueRule::kNewVersion:
+      checker->Fault(path, "a statement's writes have no version; use \"{key}\" or random_int");
+      return;
+    case v1::ValueRule::kOneOf:
+      if (rule.one_of().values_size() == 0) checker->Fault(path, "one_of needs texts");
+      return;
     default:
       return;
+  }
+}
+
+bool TellsRowsApart(const v1::ValueRule& rule, const v1::Table& table, const ColumnType& type) {
+  switch (rule.rule_case()) {
+    case v1::ValueRule::RULE_NOT_SET:
+      return type.is_integer();
+    case v1::ValueRule::kPattern: {
+      PatternNames names;
+      if (table.primary_key_size() == 1) names.key_column = table.primary_key(0);
+      return HoldsKey(rule.pattern(), names);
+    }
+    case v1::ValueRule::kHashed:
+      return !type.is_integer() || type.width_bytes == 8;
+    default:
+      return false;
   }
 }
 

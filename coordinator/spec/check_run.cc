@@ -30,9 +30,15 @@ void CheckThreshold(const std::string& path, const std::string& text, Checker* c
     checker->Fault(path, StatusText(threshold.status()));
     return;
   }
-  std::vector<std::string> subjects = {checker->filled().script().name()};
+  std::vector<std::string> subjects;
+  const auto add = [&subjects](const std::string& name) {
+    const bool known = std::find(subjects.begin(), subjects.end(), name) != subjects.end();
+    if (!known) subjects.push_back(name);
+  };
+  if (checker->filled().stages_size() == 0) add(checker->filled().script().name());
+  for (const v1::Stage& stage : checker->filled().stages()) add(stage.script().name());
   for (const v1::OperationSpec& operation : checker->filled().operations()) {
-    if (operation.name() != subjects[0]) subjects.push_back(operation.name());
+    if (!operation.has_sleep()) add(operation.name());
   }
   const std::string& subject = threshold->subject;
   if (!subject.empty() && std::find(subjects.begin(), subjects.end(), subject) == subjects.end()) {
@@ -87,10 +93,14 @@ void CheckAudit(Checker* checker) {
 void CheckRounds(Checker* checker) {
   const std::uint64_t rounds = checker->filled().rounds();
   if (rounds == 0) checker->Fault("rounds", "must be at least 1");
-  const std::uint64_t points = CountLoadPoints(checker->filled());
+  // Each load point in each condition.
+  const std::uint64_t points =
+      CountLoadPoints(checker->filled()) *
+      static_cast<std::uint64_t>(std::max(checker->filled().conditions_size(), 1));
   const auto targets = static_cast<std::uint64_t>(checker->filled().targets_size());
-  // Neither factor is large: points are counted to a bound, rounds have 32 bits.
-  if (points <= kMaxLoadPoints && rounds * points * targets > kMaxSteps) {
+  // No factor is large: points are counted to a bound, and a list has one, too.
+  const bool too_many = std::min(rounds, kMaxSteps + 1) * points * targets > kMaxSteps;
+  if (CountLoadPoints(checker->filled()) <= kMaxLoadPoints && too_many) {
     checker->Fault("rounds", "{} rounds x {} load points x {} targets = {} steps; at most {}",
                    rounds, points, targets, rounds * points * targets, kMaxSteps);
   }

@@ -1,133 +1,192 @@
+#include <cmath>
 #include <set>
 
 #include "coordinator/spec/checker.h"
-#include "core/base/clock.h"
+#include "coordinator/spec/spec_check.h"
+#include "core/base/mix.h"
 
 namespace cavalry::spec {
 namespace {
 
-constexpr std::uint64_t kMaxOperationsPerIteration = 10'000;
-constexpr std::uint32_t kMaxSessions = 1'000'000;
-constexpr std::uint32_t kMaxPipeline = 1'024;
-constexpr std::uint64_t kMaxDuration = 366ULL * 24 * 3'600 * kSecond;
+using Steps = google::protobuf::RepeatedPtrField<v1::ScriptStep>;
 
-struct KeysAt {
-  const v1::Keys* keys = nullptr;
-  std::string path;
+constexpr std::uint64_t kMaxOperationsPerIteration = 10'000;
+constexpr int kMaxAlternatives = 1'000;
+
+// The steps of one kind of iteration: of the script, or of an alternative of a mix.
+class StepsCheck {
+ public:
+  StepsCheck(const std::string& path, bool in_transaction, Checker* checker)
+      : path_(path), in_transaction_(in_transaction), checker_(checker) {}
+
+  void Run(const std::string& list, const Steps& steps) {
+    for (int i = 0; i < steps.size(); ++i) {
+      const std::string path = fmt::format("{}.{}[{}]", path_, list, i);
+      const v1::ScriptStep& step = steps.Get(i);
+      const std::uint64_t repeat = step.has_repeat() ? step.repeat() : 1;
+      if (repeat == 0) checker_->Fault(path, "repeat must be at least 1");
+      if (step.operation().empty()) checker_->Fault(path, "names no operation");
+      operations_ += repeat;
+      const v1::OperationSpec* operation = checker_->FindOperation(step.operation());
+      if (operation == nullptr) continue;  // a fault of its reference
+      Step(path, *operation, repeat);
+    }
+    if (open_) {
+      checker_->Fault(path_,
+                      "begins a transaction and does not end it; add commit, or write "
+                      "'transaction: [...]' instead");
+    }
+    if (operations_ > kMaxOperationsPerIteration) {
+      checker_->Fault(path_, "an iteration has {} operations; at most {}", operations_,
+                      kMaxOperationsPerIteration);
+    }
+    if (rows_ > kMaxOperationsPerIteration) {
+      checker_->Fault(path_, "an iteration inserts {} rows; at most {}", rows_,
+                      kMaxOperationsPerIteration);
+    }
+    if (!works_ && steps.size() > 0 && known_) checker_->Fault(path_, "only waits");
+  }
+
+ private:
+  void Step(const std::string& path, const v1::OperationSpec& operation, std::uint64_t repeat) {
+    known_ = true;
+    works_ = works_ || !operation.has_sleep();
+    if (operation.has_insert()) rows_ += repeat * operation.insert().batch();
+    const std::string of_operation =
+        fmt::format("operations.{}.{}.", operation.name(), KindName(operation));
+    if (const v1::Keys* keys = KeysOf(operation)) {
+      SameAs(of_operation + "keys", operation, *keys);
+    }
+    for (int i = 0; i < operation.native().parameters_size(); ++i) {
+      SameAs(fmt::format("{}parameters[{}].keys", of_operation, i), operation,
+             operation.native().parameters(i).keys());
+    }
+    Transaction(path, operation);
+    done_.insert(operation.name());
+  }
+
+  void SameAs(const std::string& path, const v1::OperationSpec& operation, const v1::Keys& keys) {
+    if (!keys.has_same_as() || done_.contains(keys.same_as())) return;
+    if (checker_->FindOperation(keys.same_as()) == nullptr) return;  // a fault of its reference
+    checker_->Fault(path + ".same_as",
+                    "the script has no '{}' before '{}', whose key it could take", keys.same_as(),
+                    operation.name());
+  }
+
+  void Transaction(const std::string& path, const v1::OperationSpec& operation) {
+    const bool begins = operation.has_begin();
+    const bool ends = operation.has_commit() || operation.has_rollback();
+    if (!begins && !ends) return;
+    if (in_transaction_) {
+      checker_->Fault(path, "'transaction' begins and commits by itself; leave '{}' out",
+                      operation.name());
+    } else if (begins == open_) {
+      checker_->Fault(path,
+                      begins ? "a transaction has begun already" : "no transaction has begun");
+    }
+    open_ = begins && !in_transaction_;
+  }
+
+  const std::string& path_;
+  const bool in_transaction_;
+  Checker* checker_;
+  std::set<std::string> done_;  // names of the operations before
+  std::uint64_t operations_ = 0;
+  std::uint64_t rows_ = 0;
+  bool open_ = false;
+  bool known_ = false;
+  bool works_ = false;
 };
 
-// Keys of an operation and where they stand; null keys for insert.
-KeysAt KeysOf(const v1::OperationSpec& operation) {
-  const std::string path = fmt::format("operations.{}", operation.name());
-  if (operation.has_read()) return {&operation.read().keys(), path + ".read.keys"};
-  if (operation.has_update()) return {&operation.update().keys(), path + ".update.keys"};
-  if (operation.has_delete_()) return {&operation.delete_().keys(), path + ".delete.keys"};
-  return {};
+template <typename Script>
+void CheckStepsOf(const std::string& path, const Script& script, Checker* checker) {
+  if (script.steps_size() > 0) {
+    StepsCheck(path, false, checker).Run("steps", script.steps());
+  }
+  if (script.transaction_size() > 0) {
+    StepsCheck(path, true, checker).Run("transaction", script.transaction());
+  }
 }
 
-// Faults of one operation of the script; `done`: names of the operations before it.
-void CheckSameAs(const v1::OperationSpec& operation, const std::set<std::string>& done,
-                 Checker* checker) {
-  const KeysAt at = KeysOf(operation);
-  if (at.keys == nullptr || !at.keys->has_same_as() || done.contains(at.keys->same_as())) return;
-  if (checker->FindOperation(at.keys->same_as()) == nullptr) return;  // a fault of its reference
-  checker->Fault(at.path + ".same_as",
-                 "the script has no '{}' before '{}', whose key it could take", at.keys->same_as(),
-                 operation.name());
+void CheckMix(const std::string& path, const v1::Script& script, Checker* checker) {
+  if (script.mix_size() > kMaxAlternatives) {
+    checker->Fault(path, "{} alternatives; at most {}", script.mix_size(), kMaxAlternatives);
+    return;
+  }
+  double sum = 0;
+  for (const v1::MixEntry& entry : script.mix()) sum += entry.has_weight() ? entry.weight() : 1;
+  for (const v1::MixEntry& entry : script.mix()) {
+    const std::string entry_path = fmt::format("{}.{}", path, entry.name());
+    CheckWord(entry_path, entry.name(), checker);
+    const double weight = entry.has_weight() ? entry.weight() : 1;
+    if (!std::isfinite(weight) || weight <= 0) {
+      checker->Fault(entry_path, "weight must be above 0");
+    } else if (std::isfinite(sum) && sum > 0 && weight / sum * kMixBlock < 1) {
+      checker->Fault(entry_path, "less than one iteration in {}; raise its weight", kMixBlock);
+    }
+    if (entry.steps_size() > 0 && entry.transaction_size() > 0) {
+      checker->Fault(entry_path, "'steps' and 'transaction' exclude each other; keep one of them");
+    }
+    CheckStepsOf(entry_path, entry, checker);
+    if (entry.steps_size() > 0 || entry.transaction_size() > 0) continue;
+    if (checker->FindOperation(entry.name()) == nullptr) {
+      checker->Fault(entry_path,
+                     "is no operation; give it steps, as in '{ weight: 5, steps: [...] }'");
+    } else {
+      Steps one;
+      one.Add()->set_operation(entry.name());
+      StepsCheck(entry_path, false, checker).Run("steps", one);
+    }
+  }
 }
 
-// A threshold's subject is an operation or the script, so one name must not mean both.
-void CheckScriptName(Checker* checker) {
-  const v1::Script& script = checker->filled().script();
-  CheckWord("script.name", script.name(), checker);
+// A threshold's subject is an operation or a script, so one name must not mean both.
+void CheckName(const std::string& path, const v1::Script& script, Checker* checker) {
+  CheckWord(path + ".name", script.name(), checker);
   const bool same_thing = script.steps_size() == 1 &&
                           script.steps(0).operation() == script.name() &&
                           script.steps(0).repeat() == 1;
   if (same_thing || checker->FindOperation(script.name()) == nullptr) return;
-  checker->Fault("script.name", "'{}' is an operation too; give the script another name",
+  checker->Fault(path + ".name", "'{}' is an operation too; give the script another name",
                  script.name());
 }
 
-// Passes are over the keys of the script's first operation.
-void CheckPasses(Checker* checker) {
-  const v1::Script& script = checker->filled().script();
-  if (!checker->filled().load().stop_after().has_passes() || script.steps_size() == 0) return;
-  const v1::OperationSpec* first = checker->FindOperation(script.steps(0).operation());
-  if (first == nullptr) return;
-  const v1::Keys* keys = KeysOf(*first).keys;
-  if (keys != nullptr && !keys->has_same_as()) return;
-  checker->Fault(
-      "load.stop_after.passes",
-      "a pass is over the keys of the first operation, and '{}' has none; use iterations",
-      first->name());
-}
-
-void CheckPositive(const std::string& path, std::uint64_t value, std::uint64_t highest,
-                   Checker* checker) {
-  if (value < 1) {
-    checker->Fault(path, "must be at least 1");
-  } else if (value > highest) {
-    checker->Fault(path, "{} is too large: at most {}", value, highest);
+// `written` says what the script does; what it leaves out is in `filled`.
+void CheckScript(const std::string& path, const v1::Script& written, const v1::Script& filled,
+                 Checker* checker) {
+  const int said = (written.steps_size() > 0 ? 1 : 0) + (written.transaction_size() > 0 ? 1 : 0) +
+                   (written.mix_size() > 0 ? 1 : 0);
+  if (said > 1) {
+    checker->Fault(path, "'steps', 'transaction' and 'mix' exclude each other; keep one of them");
+    return;
   }
-}
-
-void CheckDuration(const std::string& path, std::uint64_t value, bool may_be_zero,
-                   Checker* checker) {
-  if (value == 0 && !may_be_zero) checker->Fault(path, "must be above 0");
-  if (value > kMaxDuration) checker->Fault(path, "is longer than a year");
-}
-
-void CheckStopAfter(Checker* checker) {
-  const v1::StopAfter& stop = checker->written().load().stop_after();
-  const std::string path = "load.stop_after";
-  if (checker->written().load().has_stop_after() && !stop.has_duration() &&
-      !stop.has_iterations() && !stop.has_passes()) {
-    checker->Fault(path, "needs one of: duration, iterations, passes");
+  if (written.mix_size() > 0) {
+    CheckMix(path + ".mix", written, checker);
+  } else {
+    CheckStepsOf(path, said == 0 ? filled : written, checker);
   }
-  if (stop.has_duration()) CheckDuration(path + ".duration", stop.duration(), false, checker);
-  if (stop.has_iterations() && stop.iterations() == 0) {
-    checker->Fault(path + ".iterations", "must be at least 1; leave it out for no bound");
-  }
-  if (stop.has_passes() && stop.passes() == 0) {
-    checker->Fault(path + ".passes", "must be at least 1; leave it out for no bound");
-  }
+  CheckName(path, filled, checker);
 }
 
 }  // namespace
 
-void CheckScript(Checker* checker) {
-  std::set<std::string> done;
-  std::uint64_t operations = 0;
-  const v1::Script& script = checker->filled().script();
-  for (int i = 0; i < script.steps_size(); ++i) {
-    const v1::ScriptStep& step = script.steps(i);
-    const std::string path = fmt::format("script.steps[{}]", i);
-    if (step.repeat() == 0) checker->Fault(path, "repeat must be at least 1");
-    if (step.operation().empty()) checker->Fault(path, "names no operation");
-    operations += step.repeat();
-    const v1::OperationSpec* operation = checker->FindOperation(step.operation());
-    if (operation == nullptr) continue;
-    CheckSameAs(*operation, done, checker);
-    done.insert(operation->name());
+void CheckScripts(Checker* checker) {
+  const v1::Workload& written = checker->written();
+  const v1::Workload& filled = checker->filled();
+  if (filled.operations_size() == 0) return;
+  if (written.stages_size() == 0) {
+    CheckScript("script", written.script(), filled.script(), checker);
+    return;
   }
-  if (operations > kMaxOperationsPerIteration) {
-    checker->Fault("script", "an iteration has {} operations; at most {}", operations,
-                   kMaxOperationsPerIteration);
+  if (written.has_script()) {
+    checker->Fault("script", "each of 'stages' has a script of its own; leave this one out");
   }
-  if (checker->filled().operations_size() > 0) CheckScriptName(checker);
-}
-
-void CheckLoad(Checker* checker) {
-  const v1::Load& load = checker->filled().load();
-  CheckPositive("load.sessions", load.sessions(), kMaxSessions, checker);
-  CheckPositive("load.pipeline", load.pipeline(), kMaxPipeline, checker);
-  CheckPositive("load.connect_rate", load.connect_rate(), kMaxSessions, checker);
-  CheckDuration("load.warmup", load.warmup(), true, checker);
-  CheckDuration("load.operation_timeout", load.operation_timeout(), false, checker);
-  CheckDuration("load.connect_timeout", load.connect_timeout(), false, checker);
-  CheckDuration("load.drain_timeout", load.drain_timeout(), true, checker);
-  CheckStopAfter(checker);
-  CheckPasses(checker);
+  for (int i = 0; i < written.stages_size(); ++i) {
+    const std::string path = fmt::format("stages.{}", written.stages(i).name());
+    CheckWord(path, written.stages(i).name(), checker);
+    if (!written.stages(i).has_script()) checker->Fault(path, "script is needed");
+    CheckScript(path + ".script", written.stages(i).script(), filled.stages(i).script(), checker);
+  }
 }
 
 }  // namespace cavalry::spec

@@ -10,8 +10,9 @@ namespace cavalry::spec {
 namespace {
 
 // One run has one of each of these; a load point cannot have its own.
-constexpr std::array<std::string_view, 9> kOfTheRun = {
-    "name", "rounds", "order", "compare", "thresholds", "sweep", "reset", "cleanup", "targets"};
+constexpr std::array<std::string_view, 13> kOfTheRun = {
+    "name",   "rounds",     "order",    "compare",  "thresholds", "sweep",  "reset",
+    "stages", "conditions", "commands", "print_as", "cleanup",    "targets"};
 
 bool IsUnder(std::string_view path, std::string_view root) {
   return path == root ||
@@ -22,8 +23,9 @@ void CheckAxis(const v1::SweepAxis& axis, Checker* checker) {
   const std::string path = Join("sweep", axis.path());
   const bool of_the_run =
       std::any_of(kOfTheRun.begin(), kOfTheRun.end(), [&](std::string_view root) {
-        // Single options of a target may be swept, but not which targets there are.
-        return root == "targets" ? axis.path() == root : IsUnder(axis.path(), root);
+        // Single options of a target or stage may be swept, but not which of them there are.
+        const bool has_options = root == "targets" || root == "stages";
+        return has_options ? axis.path() == root : IsUnder(axis.path(), root);
       });
   if (of_the_run)
     checker->Fault(path, "'{}' belongs to the whole run and cannot be swept", axis.path());

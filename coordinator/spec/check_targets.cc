@@ -42,6 +42,12 @@ void CheckSecret(const std::string& path, const v1::SecretText& secret, bool may
   }
 }
 
+void CheckTls(const std::string& path, const v1::Tls& tls, Checker* checker) {
+  if (tls.cert().empty() == tls.key().empty()) return;
+  checker->Fault(path, "{} is needed too: a client's certificate goes with its key",
+                 tls.cert().empty() ? "cert" : "key");
+}
+
 void CheckMysql(const std::string& path, int index, Checker* checker) {
   const v1::Mysql& mysql = checker->written().targets(index).mysql();
   CheckPort(path + ".port", mysql.port(), checker);
@@ -54,6 +60,10 @@ void CheckMysql(const std::string& path, int index, Checker* checker) {
   if (mysql.transport() == v1::TRANSPORT_UNIX && mysql.socket().empty()) {
     checker->Fault(path, "transport: unix needs socket, the path of the server's Unix socket");
   }
+  if (mysql.threads() > 0 && mysql.client() != v1::MYSQL_CLIENT_BLOCKING) {
+    checker->Fault(path + ".threads", "only with client: blocking, whose calls block a thread");
+  }
+  CheckTls(path + ".tls", mysql.tls(), checker);
   if (mysql.socket().size() > kMaxSocketPath) {
     checker->Fault(path + ".socket", "longer than {} bytes, which no Unix socket's path can be",
                    kMaxSocketPath);

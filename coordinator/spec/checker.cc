@@ -1,5 +1,7 @@
 #include "coordinator/spec/checker.h"
 
+#include <algorithm>
+
 #include "coordinator/spec/spec_check.h"
 
 namespace cavalry::spec {
@@ -67,6 +69,27 @@ std::vector<std::string> ColumnNames(const v1::Table& table) {
   std::vector<std::string> names;
   for (const v1::ColumnSpec& column : table.columns()) names.push_back(column.name());
   return names;
+}
+
+bool IsKeyColumn(const v1::Table& table, std::string_view column) {
+  return std::find(table.primary_key().begin(), table.primary_key().end(), column) !=
+         table.primary_key().end();
+}
+
+const v1::ColumnSpec* AutoIncrementColumn(const v1::Table& table) {
+  for (const v1::ColumnSpec& column : table.columns()) {
+    if (column.auto_increment()) return &column;
+  }
+  return nullptr;
+}
+
+void CheckPositive(std::string_view path, std::uint64_t value, std::uint64_t highest,
+                   Checker* checker) {
+  if (value < 1) {
+    checker->Fault(path, "must be at least 1");
+  } else if (value > highest) {
+    checker->Fault(path, "{} is too large: at most {}", value, highest);
+  }
 }
 
 void CheckWord(std::string_view path, std::string_view name, Checker* checker) {

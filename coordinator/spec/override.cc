@@ -148,6 +148,20 @@ class PathWalker {
   const FieldDescriptor* key_field_ = nullptr;
 };
 
+// Sets an element of a list of scalars to the only one of the same list in `side`. Such lists are
+// of texts or of whole numbers.
+void SetListScalar(const Message& side, const Place& place) {
+  const Reflection* reflection = side.GetReflection();
+  if (place.field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
+    place.parent->GetReflection()->SetRepeatedUInt64(
+        place.parent, place.field, place.index,
+        reflection->GetRepeatedUInt64(side, place.field, 0));
+    return;
+  }
+  place.parent->GetReflection()->SetRepeatedString(
+      place.parent, place.field, place.index, reflection->GetRepeatedString(side, place.field, 0));
+}
+
 void ReadAt(const Place& place, const YamlNode& node, const std::string& path,
             MessageReader* reader, FaultList* faults) {
   const Reflection* reflection = place.parent->GetReflection();
@@ -157,8 +171,7 @@ void ReadAt(const Place& place, const YamlNode& node, const std::string& path,
     return;
   }
   if (place.field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
-    // Read as a list of one, on the side: reading a repeated field adds to it. All such lists are
-    // of texts.
+    // Read as a list of one, on the side: reading a repeated field adds to it.
     const std::unique_ptr<Message> side(place.parent->New());
     reader->ReadField(node, path, side.get(), place.field);
     if (!faults->empty()) return;
@@ -166,8 +179,7 @@ void ReadAt(const Place& place, const YamlNode& node, const std::string& path,
       faults->Add(Position(), "must be one value");
       return;
     }
-    reflection->SetRepeatedString(place.parent, place.field, place.index,
-                                  side->GetReflection()->GetRepeatedString(*side, place.field, 0));
+    SetListScalar(*side, place);
     return;
   }
   Message* element = reflection->MutableRepeatedMessage(place.parent, place.field, place.index);

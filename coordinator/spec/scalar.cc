@@ -26,6 +26,20 @@ StatusOr<std::uint64_t> ParsePlainNumber(std::string_view text) {
   return value;
 }
 
+StatusOr<std::int64_t> ParseSignedNumber(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    return InvalidArgument("'{}' is out of range: {} to {}", text,
+                           std::numeric_limits<std::int64_t>::min(),
+                           std::numeric_limits<std::int64_t>::max());
+  }
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return InvalidArgument("'{}' is not a whole number", text);
+  }
+  return value;
+}
+
 StatusOr<std::uint64_t> ParseWithUnit(std::string_view text, v1::Unit unit) {
   if (text.starts_with('-')) return InvalidArgument("'{}' is negative: it must be 0 or more", text);
   // Beyond the digits that a count with a unit may have, up to the last of 64 bits.
@@ -106,6 +120,12 @@ Status SetScalar(std::string_view text, Message* message, const FieldDescriptor*
           : reflection->SetUInt64(message, field, value);
       return absl::OkStatus();
     }
+    case FieldDescriptor::CPPTYPE_INT64: {
+      CAVALRY_ASSIGN_OR_RETURN(const std::int64_t value, ParseSignedNumber(text));
+      add ? reflection->AddInt64(message, field, value)
+          : reflection->SetInt64(message, field, value);
+      return absl::OkStatus();
+    }
     case FieldDescriptor::CPPTYPE_DOUBLE: {
       CAVALRY_ASSIGN_OR_RETURN(const double value, ParseNumber(text));
       add ? reflection->AddDouble(message, field, value)
@@ -146,6 +166,9 @@ std::string ScalarText(const Message& message, const FieldDescriptor* field, int
       return NumberText(repeated ? reflection->GetRepeatedUInt64(message, field, index)
                                  : reflection->GetUInt64(message, field),
                         UnitOf(field));
+    case FieldDescriptor::CPPTYPE_INT64:
+      return fmt::format("{}", repeated ? reflection->GetRepeatedInt64(message, field, index)
+                                        : reflection->GetInt64(message, field));
     case FieldDescriptor::CPPTYPE_DOUBLE:
       return fmt::format("{}", repeated ? reflection->GetRepeatedDouble(message, field, index)
                                         : reflection->GetDouble(message, field));

@@ -6,6 +6,7 @@
 #include "coordinator/spec/load_points.h"
 #include "coordinator/spec/scalar.h"
 #include "coordinator/spec/schema.h"
+#include "core/base/units.h"
 
 namespace cavalry::spec {
 namespace {
@@ -34,14 +35,19 @@ void CheckReferences(Checker* checker) {
                 const std::string list = RefersTo(field);
                 if (list.empty()) return;
                 const std::vector<std::string> names = NamesIn(checker->written(), list);
+                std::vector<std::string> known = names;
+                if (field->containing_type() == v1::ScriptStep::descriptor()) {
+                  for (std::string& name : ImplicitOperations()) known.push_back(std::move(name));
+                }
                 const int size =
                     field->is_repeated() ? message.GetReflection()->FieldSize(message, field) : 1;
                 for (int i = 0; i < size; ++i) {
                   const std::string name = ScalarText(message, field, i);
-                  if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+                  if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+                  const bool near = !NearestName(name, known).empty();
                   checker->Fault(field->is_repeated() ? fmt::format("{}[{}]", path, i) : path,
                                  "no {} '{}'{}", Singular(list), name,
-                                 Suggestion(name, names, "there are"));
+                                 Suggestion(name, near ? known : names, "there are"));
                 }
               });
 }
@@ -79,8 +85,9 @@ void CheckPoint(const SpecDocument& document, FaultList* faults) {
   CheckReferences(&checker);
   CheckRanges(&checker);
   CheckOperations(&checker);
-  CheckScript(&checker);
-  CheckLoad(&checker);
+  CheckScripts(&checker);
+  CheckLoads(&checker);
+  CheckConditions(&checker);
   CheckRun(&checker);
   CheckSweep(&checker);
 }

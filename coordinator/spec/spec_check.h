@@ -2,7 +2,9 @@
 // contradictions. Every error names file:line:column and what to do. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "coordinator/spec/spec_document.h"
@@ -16,7 +18,10 @@ Status CheckSpec(const SpecDocument& document);
 
 // Fills in every default that workload.proto states, so that later code reads no absence: script,
 // rounds, order, compare, thresholds (failed < 1% unless named), load, audit, key ranges, rules of
-// columns. REQUIRES: CheckSpec passed.
+// columns. Transactions become steps between begin and commit, operations that need not be listed
+// are added, and sleeps are put behind the others: agents know no sleeps as operations, and so an
+// operation has the same index in the spec, in their plans and in results. REQUIRES: CheckSpec
+// passed.
 void ApplyDefaults(v1::Workload* workload);
 
 // Replaces { env: … } and { file: … } of secrets by their values ("from" stays). The error names
@@ -32,10 +37,42 @@ std::string DriverOf(const v1::Target& target);
 // Name of the target that owns the tables of `target`.
 std::string OwnerOf(const v1::Target& target);
 
-// Whether the script (as ApplyDefaults leaves it) has an insert, update or delete.
+// Kind of an operation ("read", "multi_read"): the name of the set member of `kind`. "" if none.
+std::string KindName(const v1::OperationSpec& operation);
+
+// The keys that an operation works on; null if its kind has none.
+const v1::Keys* KeysOf(const v1::OperationSpec& operation);
+
+// Whether the operation is an insert, update or delete: what the audit reads back.
+bool IsAuditedWrite(const v1::OperationSpec& operation);
+
+// Operations that need not be listed: begin, commit, rollback, reset_connection, change_user.
+bool IsImplicitOperation(std::string_view name);
+std::vector<std::string> ImplicitOperations();
+
+// Names of the operations that the script (with stages, their scripts) does, without repeats; of a
+// script that says nothing, all.
+std::vector<std::string> OperationsOfScript(const v1::Workload& workload);
+
+// Times that an iteration of the script does the operation; of a mix, the most of its alternatives.
+std::uint64_t TimesPerIteration(const v1::Workload& workload, std::string_view operation);
+
+// The operation over whose keys a pass of the script goes: the first one, begins, sleeps and the
+// like left out. Null if it draws no keys of a known number, and for a mix, which has no first one.
+const v1::OperationSpec* PassOperation(const v1::Workload& workload);
+
+// Whether the script (as ApplyDefaults leaves it) changes tables.
 bool ScriptWrites(const v1::Workload& workload);
 
-// The tables that operations of the script write to, without repeats.
+// Whether it has an insert, update or delete.
+bool HasAuditedWrites(const v1::Workload& workload);
+
+// The tables that operations of the script write to, without repeats. Where a native statement may
+// write, nobody knows to which: all.
 std::vector<std::string> TablesWritten(const v1::Workload& workload);
+
+// A stage alone, as a workload of its own: with its script and its load, without stages.
+// REQUIRES: defaults are filled in.
+v1::Workload StageWorkload(const v1::Workload& workload, int stage);
 
 }  // namespace cavalry::spec

@@ -1,9 +1,13 @@
-// Patterns of values, "Customer#{C_CUSTKEY:09}": literal text with the key or {version} in braces,
-// {{ and }} for braces. Pure; any thread.
+// Patterns of values, "Customer#{key:09}": literal text with insertions in braces, {{ and }} for
+// braces. Pure; any thread.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/status.h"
 
@@ -14,9 +18,21 @@ struct PatternLength {
   std::size_t bytes = 0;
 };
 
-// The longest result for keys of at most `key_digits` digits. The error names what is wrong with
-// the pattern. `key_column`: the name that the key goes by.
-StatusOr<PatternLength> LongestResult(std::string_view pattern, std::string_view key_column,
-                                      std::size_t key_digits);
+// What a pattern may insert beside {key}, {version} and {digits:n}.
+struct PatternNames {
+  std::string key_column;      // another name of the key; "" if the key has several columns
+  std::size_t key_digits = 1;  // of the highest key
+  // Columns whose whole number a pattern may take, and the highest number of each.
+  std::vector<std::pair<std::string, std::uint64_t>> numbers;
+};
+
+// The longest result. The error names what is wrong with the pattern.
+StatusOr<PatternLength> LongestResult(std::string_view pattern, const PatternNames& names);
+
+// Whether the pattern is the key and nothing else: "{key}".
+bool IsKeyAlone(std::string_view pattern, const PatternNames& names);
+
+// Whether the pattern holds the key, so that its results differ from row to row.
+bool HoldsKey(std::string_view pattern, const PatternNames& names);
 
 }  // namespace cavalry::spec

@@ -35,9 +35,9 @@ struct ColumnType {
   bool is_boolean = false;       // of integers: boolean or tinyint(1), written with 0 and 1
   // Of char and varchar: characters. Of binary, varbinary, text, blob and json: bytes.
   std::uint32_t length = 0;
-  std::uint8_t precision = 0;    // of decimal
-  std::uint8_t scale = 0;        // of decimal
-  std::string sql;               // normalized SQL: "int unsigned", "varchar(25)"
+  std::uint8_t precision = 0;  // of decimal
+  std::uint8_t scale = 0;      // of decimal
+  std::string sql;             // normalized SQL: "int unsigned", "varchar(25)"
 
   bool is_integer() const { return kind == Kind::kInteger; }
   bool is_text() const {

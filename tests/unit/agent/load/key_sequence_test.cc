@@ -1,7 +1,9 @@
 #include "agent/load/key_sequence.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -209,6 +211,134 @@ TEST(MoveToClass, WorksAtTheEndOfAllKeys) {
     EXPECT_LE(moved, kMaxKey);
     EXPECT_EQ(moved % sessions, session);
   }
+}
+
+// How often each key comes up in so many draws.
+std::map<std::uint64_t, int> Count(const KeySequence& keys, std::uint64_t draws) {
+  std::map<std::uint64_t, int> counts;
+  for (std::uint64_t number = 0; number < draws; ++number) ++counts[keys.KeyFor(number, 0)];
+  return counts;
+}
+
+// Share of the draws that go to keys of a range.
+double ShareOf(const std::map<std::uint64_t, int>& counts, std::uint64_t first,
+               std::uint64_t last) {
+  int inside = 0;
+  int all = 0;
+  for (const auto& [key, count] : counts) {
+    all += count;
+    if (key >= first && key <= last) inside += count;
+  }
+  return static_cast<double>(inside) / all;
+}
+
+TEST(HotspotKeys, HotOnesGetTheirShareEach) {
+  KeySequenceOptions options = Options(KeyOrder::kHotspot, 101, 200);
+  options.key_share = 0.1;
+  options.operation_share = 0.9;
+  const auto counts = Count(KeySequence(options), 100'000);
+  EXPECT_EQ(counts.size(), 100U);
+  EXPECT_EQ(counts.begin()->first, 101U);
+  EXPECT_EQ(counts.rbegin()->first, 200U);
+  EXPECT_NEAR(ShareOf(counts, 101, 110), 0.9, 0.01);
+  for (std::uint64_t key = 101; key <= 110; ++key) EXPECT_NEAR(counts.at(key), 9'000, 500) << key;
+  for (std::uint64_t key = 111; key <= 200; ++key) EXPECT_NEAR(counts.at(key), 111, 60) << key;
+}
+
+TEST(HotspotKeys, OfFewKeysAtLeastOneIsHot) {
+  KeySequenceOptions options = Options(KeyOrder::kHotspot, 5, 6);
+  EXPECT_NEAR(ShareOf(Count(KeySequence(options), 10'000), 5, 5), 0.8, 0.02);
+  options.last = 5;
+  EXPECT_EQ(Count(KeySequence(options), 100).size(), 1U);
+}
+
+TEST(ExponentialKeys, TheFirstGetTheirShareAndEachFewerThanTheOneBefore) {
+  for (const auto& [keys, operations] :
+       {std::pair{0.1, 0.95}, {0.4, 0.5}, {0.5, 0.9}, {0.01, 0.99}}) {
+    KeySequenceOptions options = Options(KeyOrder::kExponential, 1, 1'000);
+    options.key_share = keys;
+    options.operation_share = operations;
+    const auto counts = Count(KeySequence(options), 200'000);
+    const auto part = static_cast<std::uint64_t>(keys * 1'000);
+    EXPECT_NEAR(ShareOf(counts, 1, part), operations, 0.01);
+    EXPECT_GT(ShareOf(counts, 1, part / 2), ShareOf(counts, part / 2 + 1, part));
+    EXPECT_GE(counts.begin()->first, 1U);
+    EXPECT_LE(counts.rbegin()->first, 1'000U);
+  }
+}
+
+TEST(ListedKeys, ComeInOrderAndWrap) {
+  KeySequenceOptions options = Options(KeyOrder::kList, 1, 1);
+  options.list = std::make_shared<std::vector<std::uint64_t>>(std::vector<std::uint64_t>{9, 3, 7});
+  options.per_iteration = 2;
+  const KeySequence keys(options);
+  std::vector<std::uint64_t> drawn;
+  for (std::uint64_t number = 0; number < 2; ++number) {
+    for (std::uint32_t slot = 0; slot < 2; ++slot) drawn.push_back(keys.KeyFor(number, slot));
+  }
+  EXPECT_EQ(drawn, (std::vector<std::uint64_t>{9, 3, 7, 9}));
+  EXPECT_EQ(keys.first(), 3U);
+  EXPECT_EQ(keys.last(), 9U);
+  EXPECT_FALSE(keys.is_range());
+}
+
+KeySequenceOptions Growing(std::uint64_t rows, std::uint64_t inserts) {
+  KeySequenceOptions options = Options(KeyOrder::kLatest, 1, 1);
+  options.growing.rows = rows;
+  options.growing.insert_first = 10'001;
+  options.growing.block_inserts = inserts;
+  return options;
+}
+
+TEST(LatestKeys, AreThoseThatIterationsBeforeHaveInserted) {
+  const KeySequence keys(Growing(100, 2));
+  for (std::uint64_t number = 0; number < 2'000; ++number) {
+    const std::uint64_t key = keys.KeyFor(number, 0);
+    const bool filled = key >= 1 && key <= 100;
+    const bool inserted = key >= 10'001 && key < 10'001 + 2 * number;
+    EXPECT_TRUE(filled || inserted) << key << " of " << number;
+  }
+}
+
+TEST(LatestKeys, TheNewestIsTheMostPopularAndMovesOn) {
+  KeySequenceOptions options = Growing(1'000, 1);
+  options.per_iteration = 10'000;
+  const KeySequence keys(options);
+  for (const std::uint64_t number : {5U, 50U}) {
+    std::map<std::uint64_t, int> counts;
+    for (std::uint32_t slot = 0; slot < 10'000; ++slot) ++counts[keys.KeyFor(number, slot)];
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](auto& a, auto& b) { return a.second < b.second; });
+    EXPECT_EQ(most->first, 10'000 + number);
+    EXPECT_GT(counts[10'000 + number - 1], counts[10'000 + number - 4]);
+  }
+}
+
+TEST(LatestKeys, CountOnlyWhatTheAgentsOwnNumbersInserted) {
+  KeySequenceOptions options = Growing(0, 1);
+  options.growing.first_number = 500;
+  options.growing.warmup_number = 9'000;
+  const KeySequence keys(options);
+  EXPECT_EQ(keys.KeyFor(500, 0), 10'001U);  // nothing yet: a miss
+  for (std::uint64_t number = 501; number < 700; ++number) {
+    EXPECT_GE(keys.KeyFor(number, 0), 10'501U);
+    EXPECT_LE(keys.KeyFor(number, 0), 10'000 + number);
+  }
+  EXPECT_GE(keys.KeyFor(9'005, 0), 19'001U);
+}
+
+TEST(LatestKeys, OfAMixCountWholeBlocks) {
+  KeySequenceOptions options = Growing(10, 500);
+  options.growing.block_iterations = 10'000;
+  const KeySequence keys(options);
+  for (std::uint64_t number = 0; number < 10'000; number += 7) {
+    EXPECT_LE(keys.KeyFor(number, 0), 10U);
+  }
+  std::uint64_t highest = 0;
+  for (std::uint64_t number = 10'000; number < 20'000; ++number) {
+    highest = std::max(highest, keys.KeyFor(number, 0));
+  }
+  EXPECT_EQ(highest, 10'500U);
 }
 
 }  // namespace

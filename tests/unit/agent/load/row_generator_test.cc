@@ -1,6 +1,8 @@
 #include "agent/load/row_generator.h"
 
 #include <charconv>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <string>
@@ -157,8 +159,8 @@ void ExpectFits(const Value& value, const ColumnType& type) {
     default:
       EXPECT_LE(value.text.size(), type.length);
       EXPECT_GE(value.text.size(), std::min<std::size_t>(type.length, 1024) / 2);
-      EXPECT_EQ(value.kind,
-                type.kind == Kind::kVarbinary ? Value::Kind::kBinary : Value::Kind::kText);
+      EXPECT_EQ(value.kind, type.is_binary() ? Value::Kind::kBinary : Value::Kind::kText);
+      if (type.is_binary()) return;
       for (const char c : value.text) {
         ASSERT_TRUE((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                     c == ' ');
@@ -278,6 +280,128 @@ TEST(RowGenerator, WithoutColumnsMakesNothing) {
   EXPECT_TRUE(Row(generator, 1, 0).empty());
 }
 
+TEST(RowGenerator, MakesValuesOfEveryOtherType) {
+  const drivers::TableSchema table =
+      Table({"boolean", "float", "double", "binary(16)", "blob", "time", "timestamp", "year",
+             "json", "longtext", "mediumint"});
+  const RowGenerator generator(table, All(table), std::vector<ColumnRule>(table.columns.size()),
+                               42);
+  std::set<std::string> booleans;
+  std::set<char> bytes;
+  for (std::uint64_t key = 1; key <= 300; ++key) {
+    const std::vector<std::string> row = Row(generator, key, 0);
+    booleans.insert(row[0]);
+    // Six digits at most, so that a float comes back as it was.
+    EXPECT_LE(row[1].size(), 6U) << row[1];
+    EXPECT_EQ(row[2].size() - row[2].find('.'), 4U) << row[2];
+    EXPECT_EQ(row[3].size(), 16U);
+    bytes.insert(row[3].begin(), row[3].end());
+    EXPECT_LE(row[4].size(), 1'024U);
+    EXPECT_EQ(row[5].size(), 8U);
+    ExpectDate(row[6].substr(0, 10));
+    EXPECT_GE(Number(row[6].substr(11, 2)), 4);  // no change to summer time
+    EXPECT_GE(Number(row[7]), 2000);
+    EXPECT_LE(Number(row[7]), 2029);
+    EXPECT_TRUE(row[8].starts_with("{\"n\": " + std::to_string(key) + ", \"text\": \""));
+    EXPECT_LE(row[9].size(), 1'024U);
+    EXPECT_LE(Number(row[10]), 8'388'607);
+  }
+  EXPECT_EQ(booleans, (std::set<std::string>{"0", "1"}));
+  EXPECT_EQ(bytes.size(), 256U);
+}
+
+TEST(RowGenerator, HashesAreDistinctAndFit) {
+  const drivers::TableSchema table = Table({"bigint", "bigint unsigned", "tinyint", "char(16)"});
+  const std::uint64_t most = ~std::uint64_t{0};
+  const RowGenerator generator(table, All(table),
+                               {Rule(RuleKind::kHashed, 0, most), Rule(RuleKind::kHashed, 0, most),
+                                Rule(RuleKind::kHashed, 0, 127), Rule(RuleKind::kHashed, 0, most)},
+                               42);
+  std::set<std::string> numbers;
+  std::set<std::string> texts;
+  bool negative = false;
+  for (std::uint64_t key = 1; key <= 1'000; ++key) {
+    const std::vector<std::string> row = Row(generator, key, 0);
+    EXPECT_EQ(row, Row(generator, key, 7));  // of the row, whatever its version
+    numbers.insert(row[0]);
+    texts.insert(row[3]);
+    negative = negative || row[0].starts_with('-');
+    EXPECT_FALSE(row[1].starts_with('-'));
+    EXPECT_LE(Number(row[2]), 127);
+    EXPECT_GE(Number(row[2]), 0);
+    EXPECT_EQ(row[3].size(), 16U);
+    EXPECT_EQ(row[3].find_first_not_of("0123456789abcdef"), std::string::npos);
+  }
+  EXPECT_EQ(numbers.size(), 1'000U);
+  EXPECT_EQ(texts.size(), 1'000U);
+  EXPECT_TRUE(negative);
+}
+
+TEST(RowGenerator, DrawsOneOfSomeTexts) {
+  const drivers::TableSchema table = Table({"varchar(9)"});
+  ColumnRule rule = Rule(RuleKind::kOneOf);
+  rule.texts = {"red", "green", ""};
+  const RowGenerator generator(table, {0}, {rule}, 42);
+  std::map<std::string, int> counts;
+  for (std::uint64_t key = 1; key <= 3'000; ++key) ++counts[Row(generator, key, 0)[0]];
+  ASSERT_EQ(counts.size(), 3U);
+  for (const auto& [text, count] : counts) EXPECT_NEAR(count, 1'000, 150) << text;
+}
+
+// A phone number by the rules of TPC-H: the country's number plus 10 in front.
+TEST(RowGenerator, PatternsTakeDigitsAndNumbersOfOtherColumns) {
+  const drivers::TableSchema table = Table({"int", "char(15)"});
+  const ColumnRule nation = Rule(RuleKind::kRandomInt, 0, 24);
+  ColumnRule phone = Rule(RuleKind::kPattern);
+  using Insert = PatternPiece::Insert;
+  phone.pattern = {{"", Insert::kColumn, 0, 0, 10, std::make_shared<ColumnRule>(nation)},
+                   {"-", Insert::kDigits, 3},
+                   {"-", Insert::kDigits, 4},
+                   {}};
+  const RowGenerator both(table, {0, 1}, {nation, phone}, 42);
+  const RowGenerator alone(table, {1}, {phone}, 42);
+  std::set<std::string> digits;
+  for (std::uint64_t key = 1; key <= 500; ++key) {
+    const std::vector<std::string> row = Row(both, key, 0);
+    EXPECT_EQ(row[1].substr(0, 2), std::to_string(Number(row[0]) + 10));
+    EXPECT_EQ(row[1].size(), 11U);
+    EXPECT_EQ(row[1][2], '-');
+    EXPECT_EQ(row[1][6], '-');
+    digits.insert(row[1].substr(3, 3));
+    EXPECT_EQ(Row(alone, key, 0)[0], row[1]);
+    EXPECT_EQ(Row(alone, key, 4)[0].substr(0, 2), row[1].substr(0, 2));
+  }
+  EXPECT_GT(digits.size(), 350U);
+}
+
+TEST(RowGenerator, FillsSeveralRowsOneAfterTheOther) {
+  const drivers::TableSchema table = Table({"bigint", "varchar(30)"});
+  const RowGenerator generator(table, {0, 1}, {Rule(RuleKind::kKey), ColumnRule()}, 42);
+  RowBuffer rows;
+  for (const std::size_t count : {2U, 5U, 3U}) {
+    for (std::size_t i = 0; i < count; ++i) generator.Generate(100 + i, 0, i, count, &rows);
+    ASSERT_EQ(rows.values().size(), 2 * count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::vector<std::string> row = Row(generator, 100 + i, 0);
+      EXPECT_EQ(Print(rows.values()[2 * i]), row[0]);
+      EXPECT_EQ(Print(rows.values()[2 * i + 1]), row[1]);
+    }
+  }
+}
+
+TEST(RowGenerator, TakesRowsFromAFile) {
+  drivers::TableSchema table = Table({"int", "varchar(30)"});
+  table.rows = 2;
+  auto file = RowFile::Parse("1|one|\n2|two|\n", "t.tbl", table);
+  ASSERT_TRUE(file.ok()) << StatusText(file.status());
+  std::vector<ColumnRule> rules = {Rule(RuleKind::kKey), Rule(RuleKind::kConstant, 0, 0, "rule")};
+  for (ColumnRule& rule : rules) rule.file = *file;
+  const RowGenerator generator(table, {1, 0}, {rules[1], rules[0]}, 42);
+  EXPECT_EQ(Row(generator, 2, 0), (std::vector<std::string>{"two", "2"}));
+  EXPECT_EQ(Row(generator, 3, 0), (std::vector<std::string>{"rule", "3"}));  // inserted
+  EXPECT_EQ(Row(generator, 2, 1), (std::vector<std::string>{"rule", "2"}));  // updated
+}
+
 bool MatchesText(const Value& value, std::string_view type, std::string_view text) {
   return Matches(value, Type(type), Field{false, text});
 }
@@ -355,6 +479,31 @@ TEST(Matches, EveryGeneratedValueMatchesItself) {
           << kTypes[i] << " " << text;
     }
   }
+}
+
+TEST(Matches, ComparesFloatsAsFarAsTheyArePrinted) {
+  EXPECT_TRUE(MatchesText(Value::Text("1234.5"), "float", "1234.5"));
+  EXPECT_TRUE(MatchesText(Value::Text("1234.567"), "float", "1234.57"));
+  EXPECT_FALSE(MatchesText(Value::Text("1234.5"), "float", "1234.6"));
+  EXPECT_TRUE(MatchesText(Value::Text("1e3"), "double", "1000"));
+  EXPECT_TRUE(MatchesText(Value::Unsigned(7), "double", "7"));
+  EXPECT_FALSE(MatchesText(Value::Text("1234.567"), "double", "1234.5671"));
+  EXPECT_FALSE(MatchesText(Value::Text("1.5"), "double", ""));
+}
+
+TEST(Matches, OverlooksThePaddingOfBinary) {
+  EXPECT_TRUE(MatchesText(Value::Binary("ab"), "binary(4)", std::string_view("ab\0\0", 4)));
+  EXPECT_FALSE(MatchesText(Value::Binary("ab"), "binary(4)", "ab  "));
+  EXPECT_FALSE(MatchesText(Value::Binary("ab"), "blob", std::string_view("ab\0", 3)));
+}
+
+TEST(Matches, ComparesTheOtherTypes) {
+  EXPECT_TRUE(MatchesText(Value::Unsigned(2026), "year", "2026"));
+  EXPECT_TRUE(MatchesText(Value::Text("2026"), "year", "2026"));
+  EXPECT_FALSE(MatchesText(Value::Unsigned(2026), "year", "2027"));
+  EXPECT_TRUE(MatchesText(Value::Unsigned(1), "boolean", "1"));
+  EXPECT_TRUE(MatchesText(Value::Text("04:05:06"), "time", "04:05:06"));
+  EXPECT_TRUE(MatchesText(Value::Text("{\"n\": 1}"), "json", "{\"n\": 1}"));
 }
 
 }  // namespace

@@ -58,6 +58,21 @@ TEST(Settings, FollowTheMessageByReflection) {
   EXPECT_TRUE(found);
 }
 
+TEST(Settings, FlattenMessagesInMessages) {
+  const Settings settings = ToSettings(Parse<v1::Mysql>(R"pb(
+    database: "test"
+    tls { ca: "/ca.pem" verify: false }
+    client: MYSQL_CLIENT_BLOCKING
+  )pb"));
+  EXPECT_EQ(settings.Text("tls", ""), "true");
+  EXPECT_EQ(settings.Text("tls.ca", ""), "/ca.pem");
+  EXPECT_EQ(settings.Text("tls.verify", ""), "false");
+  EXPECT_FALSE(settings.Has("tls.key"));
+  EXPECT_EQ(settings.Text("client", ""), "blocking");
+  EXPECT_FALSE(ToSettings(Parse<v1::Mysql>("")).Has("tls"));
+  EXPECT_TRUE(ToSettings(Parse<v1::Mysql>("tls {}")).Has("tls"));
+}
+
 TEST(TargetPlan, TakesTheOwnersDatabase) {
   v1::Assignment assignment = BaseAssignment();
   assignment.mutable_workload()->mutable_targets(1)->mutable_handlersocket()->clear_database();
@@ -89,7 +104,7 @@ TEST(TargetPlan, NamesWhatIsMissing) {
 }
 
 StatusOr<load::ColumnRule> Rule(const std::string& text, const std::string& type) {
-  return MakeColumnRule(Parse<v1::ValueRule>(text), *ParseColumnType(type), "id");
+  return MakeColumnRule(Parse<v1::ValueRule>(text), *ParseColumnType(type), {"id"});
 }
 
 TEST(ColumnRule, ParsesPatterns) {
@@ -112,11 +127,11 @@ TEST(ColumnRule, RefusesWhatNoPatternIs) {
                               "{id:-1}", "{}", "{:5}"}) {
     v1::ValueRule rule;
     rule.set_pattern(pattern);
-    EXPECT_FALSE(MakeColumnRule(rule, *ParseColumnType("varchar(25)"), "id").ok()) << pattern;
+    EXPECT_FALSE(MakeColumnRule(rule, *ParseColumnType("varchar(25)"), {"id"}).ok()) << pattern;
   }
   v1::ValueRule widest;
   widest.set_pattern("{id:255}");
-  EXPECT_TRUE(MakeColumnRule(widest, *ParseColumnType("varchar(255)"), "id").ok());
+  EXPECT_TRUE(MakeColumnRule(widest, *ParseColumnType("varchar(255)"), {"id"}).ok());
 }
 
 TEST(ColumnRule, BoundsItsRanges) {
@@ -134,14 +149,13 @@ TEST(ColumnRule, BoundsItsRanges) {
   EXPECT_EQ(Rule("random_text {}", "int")->high, 0U);
 }
 
-TEST(TablePlan, NeedsAnIntegerKeyAmongItsColumns) {
+TEST(TablePlan, NeedsAKeyAmongItsColumns) {
   v1::Table table = BaseAssignment().workload().tables(0);
   ASSERT_TRUE(MakeTablePlan(table, 1).ok());
-  table.set_primary_key("name");
+  EXPECT_TRUE(MakeTablePlan(table, 1)->schema->key_is_number);
+  table.set_primary_key(0, "other");
   EXPECT_FALSE(MakeTablePlan(table, 1).ok());
-  table.set_primary_key("other");
-  EXPECT_FALSE(MakeTablePlan(table, 1).ok());
-  table.set_primary_key("id");
+  table.set_primary_key(0, "id");
   table.mutable_columns(0)->set_type("tinyint");
   EXPECT_TRUE(MakeTablePlan(table, 1).ok());
   table.set_rows(128);  // keys end at 127
@@ -149,6 +163,93 @@ TEST(TablePlan, NeedsAnIntegerKeyAmongItsColumns) {
   table.mutable_columns(0)->set_type("bigint unsigned");
   table.set_rows(load::kMaxKey + 1);
   EXPECT_FALSE(MakeTablePlan(table, 1).ok());
+}
+
+TEST(TablePlan, KeysFollowFromTheRowsNumber) {
+  v1::Table table = BaseAssignment().workload().tables(0);
+  table.set_primary_key(0, "name");
+  table.mutable_columns(3)->mutable_value()->set_pattern("Item#{key:09}");
+  auto plan = MakeTablePlan(table, 1);
+  ASSERT_TRUE(plan.ok()) << StatusText(plan.status());
+  EXPECT_FALSE(plan->schema->key_is_number);
+  EXPECT_EQ(plan->schema->key_columns, (std::vector<std::uint32_t>{3}));
+  table.add_primary_key("id");
+  plan = MakeTablePlan(table, 1);
+  ASSERT_TRUE(plan.ok()) << StatusText(plan.status());
+  EXPECT_FALSE(plan->schema->key_is_number);
+  EXPECT_EQ(plan->schema->key_columns, (std::vector<std::uint32_t>{3, 0}));
+  EXPECT_EQ(plan->rules[0].kind, load::RuleKind::kKey);
+  table.add_primary_key("id");
+  EXPECT_FALSE(MakeTablePlan(table, 1).ok());
+  table.clear_primary_key();
+  EXPECT_FALSE(MakeTablePlan(table, 1).ok());
+  // The number itself, said as a rule.
+  table.add_primary_key("id");
+  table.mutable_columns(0)->mutable_value()->set_pattern("{key}");
+  EXPECT_TRUE(MakeTablePlan(table, 1)->schema->key_is_number);
+  table.mutable_columns(0)->mutable_value()->mutable_hashed();
+  EXPECT_FALSE(MakeTablePlan(table, 1)->schema->key_is_number);
+  table.mutable_columns(0)->mutable_value()->set_server("uuid_short()");
+  EXPECT_FALSE(MakeTablePlan(table, 1).ok());
+}
+
+TEST(TablePlan, TakesOptionsIndexesAndDefaults) {
+  v1::Table table = BaseAssignment().workload().tables(0);
+  table.MergeFrom(Parse<v1::Table>(R"pb(
+    charset: "latin1"
+    collation: "latin1_bin"
+    row_format: "COMPRESSED"
+    partition_by: "HASH(id)"
+    indexes { name: "by_qty" columns: "qty" columns: "id" unique: true }
+    columns {
+      name: "at"
+      type: "datetime"
+      value { server: "now()" }
+    }
+    columns { name: "n" type: "int" default: "0" }
+  )pb"));
+  table.mutable_columns(0)->set_auto_increment(true);
+  auto plan = MakeTablePlan(table, 1);
+  ASSERT_TRUE(plan.ok()) << StatusText(plan.status());
+  const drivers::TableSchema& schema = *plan->schema;
+  EXPECT_EQ(schema.charset, "latin1");
+  EXPECT_EQ(schema.collation, "latin1_bin");
+  EXPECT_EQ(schema.row_format, "COMPRESSED");
+  EXPECT_EQ(schema.partition_by, "HASH(id)");
+  ASSERT_EQ(schema.indexes.size(), 1U);
+  EXPECT_EQ(schema.indexes[0].columns, (std::vector<std::uint32_t>{1, 0}));
+  EXPECT_TRUE(schema.indexes[0].unique);
+  EXPECT_TRUE(schema.columns[0].auto_increment);
+  EXPECT_EQ(schema.columns[4].server_sql, "now()");
+  EXPECT_EQ(schema.columns[5].default_sql, "0");
+  table.mutable_columns(1)->set_auto_increment(true);
+  EXPECT_FALSE(MakeTablePlan(table, 1).ok());
+  table.mutable_columns(1)->clear_auto_increment();
+  table.mutable_indexes(0)->add_columns("nothing");
+  EXPECT_FALSE(MakeTablePlan(table, 1).ok());
+}
+
+TEST(TablePlan, PatternsTakeNumbersOfColumnsWhateverTheirOrder) {
+  v1::Table table = BaseAssignment().workload().tables(0);
+  table.mutable_columns(2)->mutable_value()->set_pattern("{qty+10}-{digits:3}");
+  const auto plan = MakeTablePlan(table, 1);
+  ASSERT_TRUE(plan.ok()) << StatusText(plan.status());
+  const load::PatternPiece& piece = plan->rules[2].pattern[0];
+  EXPECT_EQ(piece.insert, load::PatternPiece::Insert::kColumn);
+  EXPECT_EQ(piece.column, 1U);
+  EXPECT_EQ(piece.plus, 10U);
+  EXPECT_EQ(piece.rule->high, 9U);
+  table.mutable_columns(2)->mutable_value()->set_pattern("{name}");
+  EXPECT_FALSE(MakeTablePlan(table, 1).ok());  // no number
+  table.mutable_columns(2)->mutable_value()->set_pattern("{note}");
+  EXPECT_FALSE(MakeTablePlan(table, 1).ok());
+}
+
+TEST(TablePlan, NamesTheFileThatCannotBeRead) {
+  v1::Table table = BaseAssignment().workload().tables(0);
+  table.set_rows_from("/nonexistent/stock.tbl");
+  const std::string error = StatusText(MakeTablePlan(table, 1).status());
+  EXPECT_NE(error.find("stock: /nonexistent/stock.tbl"), std::string::npos) << error;
 }
 
 TEST(TablePlan, BoundsColumnsAndRows) {
@@ -228,6 +329,35 @@ TEST(LoadPlan, RefusesLoadsThatCannotBe) {
   });
 }
 
+TEST(LoadPlan, TakesHowConnectionsAreUsed) {
+  v1::Assignment assignment = With(BaseAssignment(), kReadStock);
+  auto plan = MakeLoadPlan(assignment, 1, run::LoopKind::kAuto);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_FALSE((*plan)->connect_per_iteration);
+  EXPECT_FALSE((*plan)->pool_size);
+  EXPECT_FALSE((*plan)->blocking_threads);
+  EXPECT_EQ((*plan)->retries, 0U);
+  assignment.set_pool_size(3);
+  assignment.set_pool_overflow(2);
+  assignment.set_trace(5);
+  v1::Load* load = assignment.mutable_workload()->mutable_load();
+  load->set_retries(4);
+  load->set_think_time(7);
+  load->set_connections(v1::CONNECTION_USE_PER_ITERATION);
+  assignment.mutable_workload()->mutable_targets(0)->mutable_mysql()->set_threads(2);
+  plan = MakeLoadPlan(assignment, 1, run::LoopKind::kAuto);
+  ASSERT_TRUE(plan.ok()) << StatusText(plan.status());
+  EXPECT_TRUE((*plan)->connect_per_iteration);
+  EXPECT_EQ((*plan)->pool_size, 3U);
+  EXPECT_EQ((*plan)->pool_overflow, 2U);
+  EXPECT_EQ((*plan)->trace, 5U);
+  EXPECT_EQ((*plan)->retries, 4U);
+  EXPECT_EQ((*plan)->think_time, 7);
+  EXPECT_EQ((*plan)->blocking_threads, 2U);
+  load->set_retries(4'000'000);
+  EXPECT_NE(ErrorOf(assignment), "ok");
+}
+
 TEST(LoadPlan, CountsWithoutDuration) {
   v1::Assignment assignment = With(BaseAssignment(), kReadStock);
   assignment.mutable_workload()->mutable_load()->clear_stop_after();
@@ -293,6 +423,126 @@ TEST(OperationSet, RefusesWhatNoTableHas) {
                          }
                        })pb"),
             "");
+}
+
+drivers::OperationPlan Operation(const std::string& text) {
+  const auto set =
+      MakeOperationSet(With(BaseAssignment(), "operations { name: 'a' " + text + " }").workload());
+  EXPECT_TRUE(set.ok()) << text << StatusText(set.status());
+  return set.ok() ? set->operations.at(0) : drivers::OperationPlan();
+}
+
+std::string OperationError(const std::string& text) {
+  return StatusText(
+      MakeOperationSet(With(BaseAssignment(), "operations { name: 'a' " + text + " }").workload())
+          .status());
+}
+
+using Columns = std::vector<std::uint32_t>;
+
+TEST(OperationSet, MakesMultiReadsAndScans) {
+  const auto read = Operation("multi_read { table: 'stock' columns: 'qty' count: 7 }");
+  EXPECT_EQ(read.kind, drivers::OperationKind::kMultiRead);
+  EXPECT_EQ(read.batch, 7U);
+  EXPECT_EQ(read.columns, (Columns{1}));
+  EXPECT_EQ(Operation("multi_read { table: 'stock' }").batch, 10U);
+  const auto scan = Operation(
+      "scan { table: 'stock' comparison: COMPARISON_LT limit: 5 offset: 2 in: 10 in: 20 filters { "
+      "column: 'qty' value: '3' comparison: COMPARISON_NE ends_scan: true } filters { column: "
+      "'note' } }");
+  EXPECT_EQ(scan.kind, drivers::OperationKind::kScan);
+  EXPECT_EQ(scan.columns, (Columns{0, 1, 2, 3}));
+  EXPECT_EQ(scan.scan.columns, (Columns{0}));
+  EXPECT_EQ(scan.scan.comparison, drivers::Comparison::kLess);
+  EXPECT_EQ(scan.scan.limit, 5U);
+  EXPECT_EQ(scan.scan.offset, 2U);
+  EXPECT_EQ(scan.scan.in, (std::vector<std::uint64_t>{10, 20}));
+  ASSERT_EQ(scan.scan.filters.size(), 2U);
+  EXPECT_EQ(scan.scan.filters[0].comparison, drivers::Comparison::kNotEqual);
+  EXPECT_EQ(scan.scan.filters[0].value, "3");
+  EXPECT_TRUE(scan.scan.filters[0].ends_scan);
+  EXPECT_FALSE(scan.scan.filters[0].is_null);
+  EXPECT_TRUE(scan.scan.filters[1].is_null);
+  EXPECT_NE(OperationError("multi_read { table: 'stock' count: 0 }"), "");
+  EXPECT_NE(OperationError("multi_read { table: 'stock' count: 4000000 }"), "");
+  EXPECT_NE(OperationError("scan { table: 'stock' index: 'x' }"), "");
+  EXPECT_NE(OperationError("scan { table: 'stock' parts: 2 }"), "");
+  EXPECT_NE(OperationError("scan { table: 'stock' limit: 0 }"), "");
+  EXPECT_NE(OperationError("scan { table: 'stock' comparison: COMPARISON_NE }"), "");
+  EXPECT_NE(OperationError("scan { table: 'stock' filters { column: 'qty' comparison: "
+                           "COMPARISON_LT } }"),
+            "");
+}
+
+TEST(OperationSet, ScansOtherIndexes) {
+  v1::Workload workload =
+      With(BaseAssignment(),
+           "operations { name: 'a' scan { table: 'stock' index: 'by' parts: 1 } }")
+          .workload();
+  v1::Index* index = workload.mutable_tables(0)->add_indexes();
+  index->set_name("by");
+  index->add_columns("qty");
+  index->add_columns("note");
+  const auto set = MakeOperationSet(workload);
+  ASSERT_TRUE(set.ok()) << StatusText(set.status());
+  EXPECT_EQ(set->operations[0].scan.index, "by");
+  EXPECT_EQ(set->operations[0].scan.columns, (Columns{1}));
+}
+
+TEST(OperationSet, MakesWritesOfEveryKind) {
+  const auto insert = Operation("insert { table: 'stock' batch: 5 columns: ['id', 'qty'] }");
+  EXPECT_EQ(insert.batch, 5U);
+  EXPECT_EQ(insert.columns, (Columns{0, 1}));
+  EXPECT_TRUE(insert.server_values.empty());
+  EXPECT_NE(OperationError("insert { table: 'stock' columns: 'qty' }"), "");  // no key
+  EXPECT_NE(OperationError("insert { table: 'stock' columns: ['id', 'id'] }"), "");
+  EXPECT_NE(OperationError("insert { table: 'stock' batch: 0 }"), "");
+  const auto update = Operation(
+      "update { table: 'stock' set { column: 'qty' value { server: 'qty + 2' } } set { column: "
+      "'note' } returning: true }");
+  EXPECT_EQ(update.server_values, (std::vector<std::string>{"qty + 2", ""}));
+  EXPECT_TRUE(update.returning);
+  const auto add = Operation("increment { table: 'stock' column: 'qty' by: -3 returning: true }");
+  EXPECT_EQ(add.kind, drivers::OperationKind::kIncrement);
+  EXPECT_EQ(add.columns, (Columns{1}));
+  EXPECT_EQ(add.amount, -3);
+  EXPECT_TRUE(add.returning);
+  EXPECT_NE(OperationError("increment { table: 'stock' column: 'note' }"), "");
+  EXPECT_NE(OperationError("increment { table: 'stock' column: 'id' }"), "");
+  EXPECT_NE(OperationError("increment { table: 'stock' }"), "");
+  EXPECT_TRUE(Operation("delete { table: 'stock' returning: true }").returning);
+}
+
+TEST(OperationSet, MakesOperationsWithoutTables) {
+  EXPECT_EQ(Operation("begin {}").kind, drivers::OperationKind::kBegin);
+  EXPECT_EQ(Operation("begin {}").table, nullptr);
+  EXPECT_EQ(Operation("commit {}").kind, drivers::OperationKind::kCommit);
+  EXPECT_EQ(Operation("rollback {}").kind, drivers::OperationKind::kRollback);
+  EXPECT_EQ(Operation("reset_connection {}").kind, drivers::OperationKind::kResetConnection);
+  EXPECT_EQ(Operation("change_user {}").kind, drivers::OperationKind::kChangeUser);
+  const auto native =
+      Operation("native { statement: 'SELECT ?' parameters { value { constant: 'x' } } }");
+  EXPECT_EQ(native.statement, "SELECT ?");
+  EXPECT_EQ(native.parameters, 1U);
+  EXPECT_NE(OperationError("native {}"), "");
+}
+
+TEST(OperationSet, LeavesSleepsOut) {
+  const auto set = MakeOperationSet(With(BaseAssignment(), R"pb(
+                                      operations {
+                                        name: "a"
+                                        begin {}
+                                      }
+                                      operations {
+                                        name: "b"
+                                        sleep { duration: 5 }
+                                      }
+                                    )pb")
+                                        .workload());
+  ASSERT_TRUE(set.ok());
+  EXPECT_EQ(set->operations.size(), 1U);
+  // In between they would shift the indexes of others.
+  EXPECT_NE(OperationError("sleep { duration: 5 } } operations { name: 'b' begin {}"), "");
 }
 
 }  // namespace

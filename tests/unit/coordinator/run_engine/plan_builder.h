@@ -23,7 +23,7 @@ inline v1::Workload MakeWorkload(std::uint32_t sessions = 4) {
   v1::Table* table = workload.add_tables();
   table->set_name("customer");
   table->set_rows(1000);
-  table->set_primary_key("id");
+  table->add_primary_key("id");
   v1::ColumnSpec* column = table->add_columns();
   column->set_name("id");
   column->set_type("int");

@@ -76,6 +76,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NameOfTarget", kSql, std::string(kSql) + "  a b: { mysql: { database: x } }\n",
              "t.yaml:4:3: targets.a b: 'a b' is not a name: 1 to 64 letters, digits, '_', '.' and "
              "'-'"},
+        Case{
+            "ThreadsWithoutBlocking", "mysql: { database: test }",
+            "mysql: { database: test, threads: 2 }",
+            "t.yaml:3:30: targets.sql.mysql.threads: only with client: blocking, whose calls block "
+            "a thread"},
+        Case{"Tls", "mysql: { database: test }",
+             "mysql: { database: test, tls: {}, client: blocking, threads: 2 }", "ok"},
+        Case{"TlsCertWithoutKey", "mysql: { database: test }",
+             "mysql: { database: test, tls: { cert: a.pem } }",
+             "t.yaml:3:30: targets.sql.mysql.tls: key is needed too: a client's certificate goes "
+             "with its key"},
         Case{"NameThatHandlersocketCannotSend", "      qty: { type: int, value: new_version }",
              "      \"q,ty\": { type: int }\n      qty: { type: int }",
              "t.yaml:14:7: tables.customer.columns.q,ty: HandlerSocket cannot send this name: no "
@@ -87,18 +98,59 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"NoKey", "    primary_key: id\n    columns:\n      id: { type: bigint }",
              "    columns:\n      id: { type: bigint }",
-             "t.yaml:17:3: tables.orders: primary_key is needed: the name of an integer column"},
+             "t.yaml:17:3: tables.orders: primary_key is needed: the name of the key column, or "
+             "a list of names"},
         Case{"KeyIsNoColumn", "primary_key: id\n    columns:\n      id: { type: bigint }",
              "primary_key: idd\n    columns:\n      id: { type: bigint }",
              "t.yaml:18:5: tables.orders.primary_key: no column 'idd'; did you mean 'id'?"},
         Case{"KeyIsText", "id: { type: bigint }", "id: { type: varchar(9) }",
-             "t.yaml:20:13: tables.orders.columns.id.type: the key must be of an integer type, not "
-             "varchar(9)"},
+             "t.yaml:20:7: tables.orders.columns.id: the key must differ from row to row; give "
+             "'id' a value that holds the row's number, as in value: \"{key}\""},
+        Case{"KeyOfText", "id: { type: bigint }", "id: { type: varchar(20), value: \"o{key}\" }",
+             "ok"},
+        Case{
+            "KeyOfTwoColumns", "primary_key: id\n    columns:\n      id: { type: bigint }",
+            "primary_key: [kind, id]\n    columns:\n      kind: { type: char(9), value: { "
+            "constant: a } }\n      id: { type: varchar(20), value: \"o{id}\" }",
+            "t.yaml:20:7: tables.orders.columns.kind: the key must differ from row to row; give "
+            "'kind' a value that holds the row's number, as in value: \"{key}\"\n"
+            "t.yaml:21:32: tables.orders.columns.id.value: unknown placeholder '{id}'; known: key, "
+            "version, digits"},
+        Case{"KeyColumnTwice", "primary_key: id\n    columns:\n      id: { type: bigint }",
+             "primary_key: [id, id]\n    columns:\n      id: { type: bigint }",
+             "t.yaml:18:23: tables.orders.primary_key[1]: column 'id' is listed twice"},
         Case{"KeyIsNullable", "id: { type: bigint }", "id: { type: bigint, nullable: true }",
              "t.yaml:20:27: tables.orders.columns.id.nullable: the key cannot be NULL"},
         Case{"KeyHasARule", "id: { type: bigint }", "id: { type: bigint, value: new_version }",
-             "t.yaml:20:27: tables.orders.columns.id.value: the key's value is the key; leave "
-             "'value' out"},
+             "t.yaml:20:7: tables.orders.columns.id: the key must differ from row to row; give "
+             "'id' a value that holds the row's number, as in value: \"{key}\""},
+        Case{"KeyOfTheServer", "id: { type: bigint }",
+             "id: { type: bigint, value: { server: \"uuid_short()\" } }",
+             "t.yaml:20:7: tables.orders.columns.id: the key must differ from row to row; give "
+             "'id' a value that holds the row's number, as in value: \"{key}\"\n"
+             "t.yaml:20:27: tables.orders.columns.id.value: a key must be known to be asked for; "
+             "the server's value is not"},
+        Case{"AutoIncrement", "id: { type: bigint }", "id: { type: bigint, auto_increment: true }",
+             "ok"},
+        Case{
+            "AutoIncrementOfAnother", "id: { type: bigint }",
+            "id: { type: bigint }\n      n: { type: int, auto_increment: true }",
+            "t.yaml:21:23: tables.orders.columns.n.auto_increment: only for a single key column of "
+            "an integer type without a value of its own"},
+        Case{"DefaultOfTwoStatements", "id: { type: bigint }",
+             "id: { type: bigint }\n      n: { type: int, default: \"0); DROP TABLE x\" }",
+             "t.yaml:21:23: tables.orders.columns.n.default: must be one line of SQL without ';'"},
+        Case{"Charset", "rows: 1000", "rows: 1000\n    charset: \"utf8 x\"",
+             "t.yaml:10:5: tables.customer.charset: 'utf8 x' is not the name of a character set"},
+        Case{"RowsFromWithoutRows", "  orders:\n", "  orders:\n    rows_from: /tmp/x\n",
+             "t.yaml:18:5: tables.orders.rows_from: needs 'rows': how many lines of the file are "
+             "rows"},
+        Case{"IndexOfNoColumn", "rows: 1000", "rows: 1000\n    indexes: { by: [nme] }",
+             "t.yaml:10:16: tables.customer.indexes.by: no column 'nme'; did you mean 'name'?"},
+        Case{
+            "IndexTwice", "rows: 1000", "rows: 1000\n    indexes: { by: name, By: [qty] }",
+            "t.yaml:10:26: tables.customer.indexes.By: the name is taken, whatever the case of its "
+            "letters"},
         Case{"MoreRowsThanKeys", "rows: 1000", "rows: 3G",
              "t.yaml:9:5: tables.customer.rows: 3000000000 rows are more than keys of type int, "
              "which "
@@ -109,10 +161,12 @@ INSTANTIATE_TEST_SUITE_P(
              "type: int } }'"},
         Case{"NoType", "{ type: bigint }", "{}",
              "t.yaml:20:7: tables.orders.columns.id: type is needed, such as int or varchar(25)"},
-        Case{"UnknownType", "{ type: bigint }", "{ type: blob }",
-             "t.yaml:20:13: tables.orders.columns.id.type: unknown column type \"blob\"; known: "
-             "tinyint, smallint, int, bigint (each also unsigned), decimal(p,s), char(n), "
-             "varchar(n), varbinary(n), text, date, datetime"},
+        Case{"UnknownType", "{ type: bigint }", "{ type: blub }",
+             "t.yaml:20:13: tables.orders.columns.id.type: unknown column type \"blub\"; known: "
+             "tinyint, smallint, mediumint, int, bigint (each also unsigned), boolean, float, "
+             "double, decimal(p,s), char(n), varchar(n), text, mediumtext, longtext, binary(n), "
+             "varbinary(n), blob, mediumblob, longblob, date, time, datetime, timestamp, year, "
+             "json"},
         Case{"SameColumnButForCase", "id: { type: bigint }",
              "id: { type: bigint }\n      ID: { type: int }",
              "t.yaml:21:7: tables.orders.columns.ID: differs from column 'id' only in case"},
@@ -168,10 +222,39 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"PatternCountsBytesOfBinary", "varbinary(5)", "\"größe\"",
                  "'größe' can become 7 long, and varbinary(5) holds 5"},
         RuleCase{"UnknownPlaceholder", "varchar(50)", "\"{di}\"",
-                 "unknown placeholder '{di}'; known: {id} and {version}; did you mean '{id}'?"},
-        RuleCase{"PatternForInteger", "int", "\"{id}\"",
-                 "a text or pattern does not fit int; use { constant: ... }, random_int or "
-                 "new_version"},
+                 "unknown placeholder '{di}'; did you mean '{id}'?"},
+        RuleCase{"KeyForInteger", "int", "\"{id}\"", "ok"},
+        RuleCase{"PatternForInteger", "int", "\"1{id}\"",
+                 "a text or pattern does not fit int; use { constant: ... }, random_int, "
+                 "new_version or \"{key}\""},
+        RuleCase{"PatternOfANumber", "varchar(12)", "\"{id+10}-{digits:4}\"",
+                 "'{id+10}-{digits:4}' can become 15 long, and varchar(12) holds 12"},
+        RuleCase{"PatternOfAVersionColumn", "varchar(50)", "\"{qty+1}\"",
+                 "unknown placeholder '{qty+1}'; known: key, id, version, digits"},
+        RuleCase{"Hash", "char(16)", "hashed", "ok"},
+        RuleCase{"HashOfInteger", "smallint", "hashed", "ok"},
+        RuleCase{"HashTooLong", "char(15)", "hashed",
+                 "hashed is 16 digits long, and char(15) holds 15"},
+        RuleCase{"HashOfDate", "date", "hashed", "hashed does not fit date"},
+        RuleCase{"OneOf", "char(5)", "{ one_of: [red, green] }", "ok"},
+        RuleCase{"OneOfNone", "char(5)", "{ one_of: [] }",
+                 "one_of needs texts, as in 'one_of: [red, green]'"},
+        RuleCase{"OneOfTooLong", "char(3)", "{ one_of: [red, green] }",
+                 "'green' of one_of does not fit char(3)"},
+        RuleCase{"Server", "timestamp", "{ server: \"now()\" }", "ok"},
+        RuleCase{"ServerOfNothing", "datetime", "{ server: \"\" }",
+                 "server needs SQL, as in 'server: \"now()\"'"},
+        RuleCase{"ConstantTime", "time", "{ constant: \"21:27:00\" }", "ok"},
+        RuleCase{"ConstantNoTime", "time", "{ constant: \"21:27\" }",
+                 "constant '21:27' does not fit time"},
+        RuleCase{"ConstantFloat", "float", "{ constant: -1.5e3 }", "ok"},
+        RuleCase{"ConstantNoDouble", "double", "{ constant: one }",
+                 "constant 'one' does not fit double"},
+        RuleCase{"NumberOfYear", "year", "{ random_int: 1999..2026 }", "ok"},
+        RuleCase{"NumberOfNoYear", "year", "{ random_int: 1..2026 }",
+                 "random_int for a year must be within 1901..2155"},
+        RuleCase{"TextForJson", "json", "random_text", "random_text does not fit json"},
+        RuleCase{"PatternForJson", "json", "{ pattern: \"{{\\\"n\\\": {key}}}\" }", "ok"},
         RuleCase{"PatternForDate", "date", "\"2026-01-{id:02}\"",
                  "a text or pattern does not fit date; use { constant: ... }"},
         RuleCase{"TextFits", "char(10)", "{ random_text: { length: 1..10 } }", "ok"},
@@ -282,7 +365,70 @@ INSTANTIATE_TEST_SUITE_P(
              "you mean 'qty'?"},
         Case{"NoKind", "drop: { delete: { table: customer } }", "drop: {}",
              "t.yaml:25:3: operations.drop: does nothing; it needs one of: read, insert, update, "
-             "delete"},
+             "delete, multi_read, scan, increment, native, begin, commit, rollback, sleep, "
+             "reset_connection, change_user"},
+        Case{"ReservedName", "drop: {", "commit: {",
+             "t.yaml:25:3: operations.commit: 'commit' means the operation that needs no listing, "
+             "commit; give this one another name"},
+        Case{
+            "MultiReadOfMoreThanThereAre", kFind,
+            "multi_read: { table: customer, keys: { uniform: 1..5 }, count: 6 }",
+            "t.yaml:22:67: operations.find.multi_read.count: 6 different keys cannot be drawn from "
+            "5\n"
+            "t.yaml:24:45: operations.pay.update.keys.same_as: 'find' has not one key that could "
+            "be taken"},
+        Case{"ScanOfNoIndex", kFind, "scan: { table: customer, index: by_nme }",
+             "t.yaml:22:36: operations.find.scan.index: table 'customer' has no index 'by_nme'"},
+        Case{"ScanByNe", kFind, "scan: { table: customer, comparison: ne }",
+             "t.yaml:22:36: operations.find.scan.comparison: no index is read by ne; use a filter"},
+        Case{"ScanOfTooManyParts", kFind, "scan: { table: customer, parts: 2 }",
+             "t.yaml:22:36: operations.find.scan.parts: the index has 1 column"},
+        Case{"FilterOfNull", kFind,
+             "scan: { table: customer, filters: { closed: { comparison: lt } } }",
+             "t.yaml:22:47: operations.find.scan.filters.closed: NULL is compared by eq and ne "
+             "only; give a value"},
+        Case{"FilterOfNeverNull", kFind, "scan: { table: customer, filters: { qty: {} } }",
+             "t.yaml:22:47: operations.find.scan.filters.qty: 'qty' is never NULL; give a value"},
+        Case{"InsertWithoutKey", "{ insert: orders }",
+             "{ insert: { table: customer, columns: [name] } }",
+             "t.yaml:23:37: operations.add.insert.columns: the key column 'id' is needed"},
+        Case{"InsertOfNothing", "{ insert: orders }", "{ insert: { table: orders, batch: 0 } }",
+             "t.yaml:23:35: operations.add.insert.batch: must be at least 1"},
+        Case{"IncrementOfText", kFind, "increment: { table: customer, column: name }",
+             "t.yaml:22:41: operations.find.increment.column: 'name' is varchar(25), no number"},
+        Case{"IncrementBy", kFind, "increment: { table: customer, column: qty, by: 0 }",
+             "t.yaml:22:54: operations.find.increment.by: adding 0 changes nothing"},
+        Case{"NativeOfNothing", kFind, "native: \"\"",
+             "t.yaml:22:11: operations.find.native: statement is needed"},
+        Case{"ParameterOfBoth", kFind,
+             "native: { statement: \"SELECT ?\", parameters: [{ keys: uniform, table: customer, "
+             "value: a }] }",
+             "t.yaml:22:57: operations.find.native.parameters[0]: needs either keys or a value"},
+        Case{
+            "ParameterOfTheServer", kFind,
+            "native: { statement: \"SELECT ?\", parameters: [{ value: { server: \"now()\" } }] }",
+            "t.yaml:22:59: operations.find.native.parameters[0].value: write the server's SQL into "
+            "the statement itself"},
+        Case{"SleepOfNothing", kFind, "sleep: 0s",
+             "t.yaml:24:45: operations.pay.update.keys.same_as: 'find' has not one key that could "
+             "be taken\n"
+             "t.yaml:22:11: operations.find.sleep: duration must be above 0, as in 'sleep: 500ms'\n"
+             "t.yaml:28:14: thresholds[0]: 'find' is neither an operation nor the script; there "
+             "are: checkout, add, pay, drop"},
+        Case{"HotspotOfMost", kFind,
+             "read: { table: customer, keys: { hotspot: { keys_percent: 90 } } }",
+             "t.yaml:22:44: operations.find.read.keys.hotspot: 80 % of the operations on 90 % of "
+             "the keys: no few keys get more than the others; raise operations_percent"},
+        Case{"HotspotOfAll", kFind,
+             "read: { table: customer, keys: { hotspot: { keys_percent: 100 } } }",
+             "t.yaml:22:55: operations.find.read.keys.hotspot.keys_percent: must be above 0 and "
+             "below 100"},
+        Case{"LatestExponent", kFind, "read: { table: customer, keys: { latest: 9 } }",
+             "t.yaml:22:44: operations.find.read.keys.latest: the exponent must be above 0 and at "
+             "most 5"},
+        Case{"KeysFromNoFile", kFind, "read: { table: customer, keys: { from_file: \"\" } }",
+             "t.yaml:22:44: operations.find.read.keys.from_file: needs the path of a file on the "
+             "agents' hosts"},
         Case{"NameOfOperation", "drop: {", "\"drop it\": {",
              "t.yaml:25:3: operations.drop it: 'drop it' is not a name: 1 to 64 letters, digits, "
              "'_', "
@@ -298,6 +444,54 @@ INSTANTIATE_TEST_SUITE_P(
              "t.yaml:26:35: script.steps[0]: repeat must be at least 1"},
         Case{"TooManyOperations", "[find, add, pay]", "[{ find: 10001 }]",
              "t.yaml:26:1: script: an iteration has 10001 operations; at most 10000"},
+        Case{"Transaction", "steps: [find, add, pay]", "transaction: [find, add, pay]", "ok"},
+        Case{"ImplicitOperations", "[find, add, pay]",
+             "[reset_connection, begin, find, pay, rollback, change_user]", "ok"},
+        Case{"NearImplicitOperation", "[find, add, pay]", "[find, comit]",
+             "t.yaml:26:41: script.steps[1].operation: no operation 'comit'; did you mean "
+             "'commit'?"},
+        Case{"BeginWithoutEnd", "[find, add, pay]", "[begin, find]",
+             "t.yaml:26:1: script: begins a transaction and does not end it; add commit, or write "
+             "'transaction: [...]' instead"},
+        Case{"BeginTwice", "[find, add, pay]", "[begin, begin, commit]",
+             "t.yaml:26:42: script.steps[1]: a transaction has begun already"},
+        Case{"CommitAlone", "[find, add, pay]", "[find, commit]",
+             "t.yaml:26:41: script.steps[1]: no transaction has begun"},
+        Case{"CommitInTransaction", "steps: [find, add, pay]", "transaction: [find, commit]",
+             "t.yaml:26:47: script.transaction[1]: 'transaction' begins and commits by itself; "
+             "leave "
+             "'commit' out"},
+        Case{
+            "StepsAndMix", "steps: [find, add, pay]", "steps: [find], mix: { add: 1 }",
+            "t.yaml:26:1: script: 'steps', 'transaction' and 'mix' exclude each other; keep one of "
+            "them"},
+        Case{"Mix", "steps: [find, add, pay]",
+             "mix: { find: 94.5, buy: { weight: 5, transaction: [find, pay] }, add: 0.5 }", "ok"},
+        Case{"MixOfNoOperation", "steps: [find, add, pay]", "mix: { find: 95, by: 5 }",
+             "t.yaml:26:44: script.mix.by: is no operation; give it steps, as in '{ weight: 5, "
+             "steps: [...] }'"},
+        Case{"MixWithoutSource", "steps: [find, add, pay]", "mix: { find: 95, pay: 5 }",
+             "t.yaml:24:45: operations.pay.update.keys.same_as: the script has no 'find' before "
+             "'pay', whose key it could take"},
+        Case{"MixOfWeightZero", "steps: [find, add, pay]", "mix: { find: 95, add: 0 }",
+             "t.yaml:26:44: script.mix.add: weight must be above 0"},
+        Case{"MixOfLess", "steps: [find, add, pay]", "mix: { find: 100000, add: 1 }",
+             "t.yaml:26:48: script.mix.add: less than one iteration in 10000; raise its weight"},
+        Case{"ManyRows", "[find, add, pay]", "[{ add: 6000 }, { add: 6000 }]",
+             "t.yaml:26:1: script: an iteration has 12000 operations; at most 10000\n"
+             "t.yaml:26:1: script: an iteration inserts 12000 rows; at most 10000"},
+        Case{"StagesAndScript", "load: { sessions",
+             "stages: { a: { script: [find] } }\nload: { sessions",
+             "t.yaml:26:1: script: each of 'stages' has a script of its own; leave this one out"},
+        Case{
+            "Stages", "script: { name: checkout, steps: [find, add, pay] }",
+            "stages: { a: { script: [add], load: { stop_after: { iterations: 5 } } }, b: { script: "
+            "{ transaction: [find] } } }",
+            "ok"},
+        Case{"StageWithoutScript", "script: { name: checkout, steps: [find, add, pay] }",
+             "stages: { a: { load: { sessions: 0 } } }",
+             "t.yaml:26:11: stages.a: script is needed\n"
+             "t.yaml:26:24: stages.a.load.sessions: must be at least 1"},
         Case{"NameOfAnOperation", "name: checkout", "name: drop",
              "t.yaml:26:11: script.name: 'drop' is an operation too; give the script another name"},
         Case{
@@ -332,12 +526,36 @@ INSTANTIATE_TEST_SUITE_P(
              "bound"},
         Case{"PassesZero", "{ duration: 10s }", "{ passes: 0 }",
              "t.yaml:27:36: load.stop_after.passes: must be at least 1; leave it out for no bound"},
-        Case{
-            "PassesOfAnInsert",
-            "steps: [find, add, pay] }\nload: { sessions: 4, stop_after: { duration: 10s } }",
-            "steps: [add, find, pay] }\nload: { stop_after: { passes: 1 } }",
-            "t.yaml:27:23: load.stop_after.passes: a pass is over the keys of the first operation, "
-            "and 'add' has none; use iterations"}),
+        Case{"PassesOfAnInsert",
+             "steps: [find, add, pay] }\nload: { sessions: 4, stop_after: { duration: 10s } }",
+             "steps: [add, find, pay] }\nload: { stop_after: { passes: 1 } }",
+             "t.yaml:27:23: load.stop_after.passes: a pass is over the keys of the script's first "
+             "operation, and that draws none of a known number; use iterations"},
+        Case{"PassesInATransaction",
+             "steps: [find, add, pay] }\nload: { sessions: 4, stop_after: { duration: 10s } }",
+             "transaction: [find, pay] }\nload: { stop_after: { passes: 1 } }", "ok"},
+        Case{"PassesOfAMix",
+             "steps: [find, add, pay] }\nload: { sessions: 4, stop_after: { duration: 10s } }",
+             "mix: { find: 1, add: 1 } }\nload: { stop_after: { passes: 1 } }",
+             "t.yaml:27:23: load.stop_after.passes: a pass is over the keys of the script's first "
+             "operation, and a mix has no first one; use iterations"},
+        Case{"PipelineWithBegin", "steps: [find, add, pay] }\nload: { sessions: 4",
+             "transaction: [find] }\nload: { pipeline: 4",
+             "t.yaml:27:9: load.pipeline: several operations in flight do not go with 'begin' in "
+             "the script"},
+        Case{"PipelineWithThinkTime", "sessions: 4", "pipeline: 4, think_time: 1s",
+             "t.yaml:27:9: load.pipeline: several operations in flight do not go with think_time"},
+        Case{"PipelineWithPool", "sessions: 4", "pipeline: 4, pool: 3",
+             "t.yaml:27:9: load.pipeline: several operations in flight do not go with a pool"},
+        Case{"PoolOfNone", "sessions: 4", "pool: { overflow: 3 }",
+             "t.yaml:27:9: load.pool.size: must be at least 1"},
+        Case{"PoolOfNothingKept", "sessions: 4", "pool: 4, connections: per_iteration",
+             "t.yaml:27:9: load.pool: a pool keeps connections, 'connections: per_iteration' does "
+             "not; keep one of them"},
+        Case{"TooManyRetries", "sessions: 4", "retries: 1001",
+             "t.yaml:27:9: load.retries: 1001 is too large: at most 1000"},
+        Case{"LongThinkTime", "sessions: 4", "think_time: 9000h",
+             "t.yaml:27:9: load.think_time: is longer than a year"}),
     NameOf);
 
 const char* const kThreshold = "[\"p99(find) < 5ms\"]";
@@ -380,6 +598,29 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NoRounds", kThreshold, "[]\nrounds: 0", "t.yaml:29:1: rounds: must be at least 1"},
         Case{"TooManySteps", kThreshold, "[]\nrounds: 4000\nsweep: { load.sessions: [1, 2] }",
              "t.yaml:29:1: rounds: 4000 rounds x 2 load points x 2 targets = 16000 steps; at most "
+             "10000"},
+        Case{
+            "Conditions", kThreshold,
+            "[]\nconditions: { cold: { before: [restart], warmup: 0s, stop_after: { passes: 1 } }, "
+            "warm: { before: [{ native: { sql: \"SELECT 1\" } }] } }\n"
+            "commands: { restart: { run: [ssh, db1, reboot], ready_within: 90s } }",
+            "ok"},
+        Case{"ConditionOfNoCommand", kThreshold,
+             "[]\nconditions: { cold: { before: [restrt] } }\ncommands: { restart: [reboot] }",
+             "t.yaml:29:32: conditions.cold.before[0].command: no command 'restrt'; did you mean "
+             "'restart'?"},
+        Case{"NativeOnHandlersocket", kThreshold,
+             "[]\nconditions: { warm: { before: [{ native: { hs: \"SELECT 1\" } }] } }",
+             "t.yaml:29:44: conditions.warm.before[0].native.hs: 'hs' takes no statements; name a "
+             "mysql target"},
+        Case{"CommandOfNothing", kThreshold, "[]\ncommands: { restart: {} }",
+             "t.yaml:29:13: commands.restart: run is needed: the program and its arguments, as in "
+             "'run: [systemctl, restart, mariadb]'"},
+        Case{
+            "ConditionWithoutBound", kThreshold, "[]\nconditions: { cold: { stop_after: {} } }",
+            "t.yaml:29:23: conditions.cold.stop_after: needs one of: duration, iterations, passes"},
+        Case{"StepsOfConditions", kThreshold, "[]\nrounds: 3000\nconditions: { a: {}, b: {} }",
+             "t.yaml:29:1: rounds: 3000 rounds x 2 load points x 2 targets = 12000 steps; at most "
              "10000"},
         Case{"TitleOfTwoLines", kThreshold, "[]\nname: \"a\\nb\"",
              "t.yaml:29:1: name: must not hold line feeds or other control characters"},

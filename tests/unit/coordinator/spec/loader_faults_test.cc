@@ -26,7 +26,7 @@ std::string NameOf(const testing::TestParamInfo<Case>& test) { return test.param
 
 const char* const kLoadKeys =
     "sessions, warmup, stop_after, operation_timeout, connect_timeout, drain_timeout, pipeline, "
-    "connect_rate";
+    "connect_rate, retries, connections, pool, think_time";
 
 INSTANTIATE_TEST_SUITE_P(
     Keys, LoaderFault,
@@ -41,7 +41,8 @@ INSTANTIATE_TEST_SUITE_P(
              "t.yaml:2:15: tables.customer: unknown key 'row'; did you mean 'rows'?"},
         Case{"NameIsTheKey", "tables:\n  customer: { name: x }\n",
              "t.yaml:2:15: tables.customer: unknown key 'name'; keys here: rows, primary_key, "
-             "columns, existing, engine"},
+             "columns, existing, engine, indexes, charset, collation, row_format, partition_by, "
+             "rows_from"},
         Case{"DuplicateKey", "load: { sessions: 1 }\nseed: 1\nload: { sessions: 2 }\n",
              "t.yaml:3:1: duplicate key 'load'; it stands at 1:1 too"},
         Case{"DuplicateName", "tables:\n  a: {}\n  b: {}\n  a: {}\n",
@@ -133,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
              "t.yaml:1:8: sweep: must be a mapping of paths to their values, 'path: ...'"},
         Case{"OneofWord", "operations: { f: { read: { keys: unifrom } } }\n",
              "t.yaml:1:34: operations.f.read.keys: 'unifrom' is not one of sequential, uniform, "
-             "zipf, same_as; did you mean 'uniform'?"},
+             "zipf, same_as, latest, hotspot, exponential, from_file; did you mean 'uniform'?"},
         Case{
             "OneofWordThatNeedsAValue", "operations: { f: { read: { keys: same_as } } }\n",
             "t.yaml:1:34: operations.f.read.keys: 'same_as' needs a value: { same_as: ... }; quote "
@@ -210,7 +211,8 @@ TEST(LoaderFaults, CountsCharactersNotBytes) {
   EXPECT_EQ(
       ParseError("{ name: \"größe\", rond: 1 }\n"),
       "t.yaml:1:18: unknown key 'rond'; keys here: name, targets, tables, operations, script, "
-      "load, sweep, rounds, order, compare, thresholds, reset, cleanup, audit, seed");
+      "load, sweep, rounds, order, compare, thresholds, reset, cleanup, audit, seed, stages, "
+      "conditions, commands, print_as");
 }
 
 TEST(LoaderFaults, AreAllNamedInOrder) {

@@ -58,6 +58,9 @@ TEST(LoaderForms, ValueRules) {
             "random_text { length { first: 10 last: 40 } }");
   EXPECT_EQ(rule("{ random_text: { length: 7 } }"), "random_text { length { first: 7 last: 7 } }");
   EXPECT_EQ(rule("{ constant: 5 }"), R"(constant: "5")");
+  EXPECT_EQ(rule("hashed"), "hashed { }");
+  EXPECT_EQ(rule("{ one_of: [a, 5] }"), R"(one_of { values: "a" values: "5" })");
+  EXPECT_EQ(rule("{ server: \"now()\" }"), R"x(server: "now()")x");
 }
 
 TEST(LoaderForms, SetOfColumns) {
@@ -82,6 +85,12 @@ TEST(LoaderForms, Keys) {
   EXPECT_EQ(keys("{ zipf: { clustered: true, range: 5..9 } }"),
             "zipf { range { first: 5 last: 9 } clustered: true }");
   EXPECT_EQ(keys("{ same_as: other }"), R"(same_as: "other")");
+  EXPECT_EQ(keys("latest"), "latest { }");
+  EXPECT_EQ(keys("{ latest: 0.8 }"), "latest { theta: 0.8 }");
+  EXPECT_EQ(keys("{ hotspot: { keys_percent: 5, range: 1..9 } }"),
+            "hotspot { keys_percent: 5 range { first: 1 last: 9 } }");
+  EXPECT_EQ(keys("exponential"), "exponential { }");
+  EXPECT_EQ(keys("{ from_file: /tmp/keys }"), R"(from_file { path: "/tmp/keys" })");
 }
 
 TEST(LoaderForms, Scripts) {
@@ -91,6 +100,77 @@ TEST(LoaderForms, Scripts) {
       Read("script: { name: x, steps: [ { find: 4 }, pay, { operation: log } ] }"),
       R"(script { name: "x" steps { operation: "find" repeat: 4 } steps { operation: "pay" } )"
       R"(steps { operation: "log" } })");
+}
+
+TEST(LoaderForms, MixesAndTransactions) {
+  EXPECT_EQ(
+      Read("script: { mix: { find: 95, pay: 0.5, buy: { weight: 4, transaction: [a, { b: 2 }] "
+           "} } }"),
+      R"(script { mix { name: "find" weight: 95 } mix { name: "pay" weight: 0.5 } )"
+      R"(mix { name: "buy" weight: 4 transaction { operation: "a" } )"
+      R"(transaction { operation: "b" repeat: 2 } } })");
+  EXPECT_EQ(Read("script: { transaction: [{ find: 4 }, pay] }"),
+            R"(script { transaction { operation: "find" repeat: 4 } )"
+            R"(transaction { operation: "pay" } })");
+  EXPECT_EQ(Read("stages: { insert: { script: [add], load: { sessions: 2 } } }"),
+            R"(stages { name: "insert" script { steps { operation: "add" } } )"
+            R"(load { sessions: 2 } })");
+}
+
+TEST(LoaderForms, Operations) {
+  const auto operation = [](std::string_view text) {
+    return MustParse(fmt::format("operations: {{ f: {} }}", text))
+        .workload.operations(0)
+        .ShortDebugString();
+  };
+  EXPECT_EQ(operation("{ sleep: 500ms }"), R"(name: "f" sleep { duration: 500000000 })");
+  EXPECT_EQ(operation("begin"), R"(name: "f" begin { })");
+  EXPECT_EQ(operation("{ change_user: {} }"), R"(name: "f" change_user { })");
+  EXPECT_EQ(operation("{ native: \"SELECT 1\" }"), R"(name: "f" native { statement: "SELECT 1" })");
+  EXPECT_EQ(
+      operation("{ native: { statement: \"SELECT ?\", parameters: [{ value: \"a{key}\" }, { "
+                "keys: { uniform: 1..9 }, table: t }] } }"),
+      R"(name: "f" native { statement: "SELECT ?" parameters { value { pattern: "a{key}" } } )"
+      R"(parameters { keys { uniform { range { first: 1 last: 9 } } } table: "t" } })");
+  EXPECT_EQ(operation("{ scan: { in: [10, 20], limit: 2k, comparison: eq, filters: { a: { value: 5 "
+                      "}, b: { comparison: ne } } } }"),
+            R"(name: "f" scan { comparison: COMPARISON_EQ limit: 2000 filters { column: "a" )"
+            R"(value: "5" } filters { column: "b" comparison: COMPARISON_NE } in: 10 in: 20 })");
+  EXPECT_EQ(operation("{ increment: { column: n, by: -1 } }"),
+            R"(name: "f" increment { column: "n" by: -1 })");
+  EXPECT_EQ(operation("{ insert: { batch: 100, columns: [a] } }"),
+            R"(name: "f" insert { batch: 100 columns: "a" })");
+  EXPECT_EQ(ParseError("operations: { f: { increment: { by: 1.5 } } }"),
+            "t.yaml:1:37: operations.f.increment.by: '1.5' is not a whole number");
+  EXPECT_EQ(ParseError("operations: { f: { increment: { by: 9223372036854775808 } } }"),
+            "t.yaml:1:37: operations.f.increment.by: '9223372036854775808' is out of range: "
+            "-9223372036854775808 to 9223372036854775807");
+}
+
+TEST(LoaderForms, Tables) {
+  EXPECT_EQ(
+      Read("tables: { t: { primary_key: id, indexes: { a: [x, y], b: z, c: { columns: [x], "
+           "unique: true } } } }"),
+      R"(tables { name: "t" primary_key: "id" indexes { name: "a" columns: "x" columns: "y" } )"
+      R"(indexes { name: "b" columns: "z" } )"
+      R"(indexes { name: "c" columns: "x" unique: true } })");
+  EXPECT_EQ(Read("tables: { t: { primary_key: [a, b] } }"),
+            R"(tables { name: "t" primary_key: "a" primary_key: "b" })");
+}
+
+TEST(LoaderForms, ConditionsAndCommands) {
+  EXPECT_EQ(Read("conditions: { cold: { before: [ restart_db, { native: { sql: \"SELECT 1\" } } ], "
+                 "warmup: "
+                 "0s } }"),
+            R"(conditions { name: "cold" before { command: "restart_db" } )"
+            R"(before { native { target: "sql" statement: "SELECT 1" } } warmup: 0 })");
+  EXPECT_EQ(Read("commands: { a: { run: [ssh, db1], ready_within: 2m }, b: [reboot] }"),
+            R"(commands { name: "a" run: "ssh" run: "db1" ready_within: 120000000000 } )"
+            R"(commands { name: "b" run: "reboot" })");
+  EXPECT_EQ(Read("load: { pool: 8, connections: per_iteration }"),
+            "load { connections: CONNECTION_USE_PER_ITERATION pool { size: 8 } }");
+  EXPECT_EQ(Read("targets: { s: { mysql: { tls: {} } } }"),
+            R"(targets { name: "s" mysql { tls { } } })");
 }
 
 TEST(LoaderForms, Sweeps) {

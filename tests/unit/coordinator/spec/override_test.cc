@@ -60,6 +60,13 @@ TEST(Override, SetsElements) {
             R"(operation: "pay" repeat: 2)");
 }
 
+TEST(Override, SetsElementsOfNumbers) {
+  SpecDocument document = MustParse("operations: { f: { scan: { in: [1, 2] } } }");
+  EXPECT_TRUE(ApplyOverride(&document, "operations.f.scan.in[1]", "7").ok());
+  EXPECT_EQ(document.workload.operations(0).scan().in(1), 7U);
+  EXPECT_FALSE(ApplyOverride(&document, "operations.f.scan.in[1]", "x").ok());
+}
+
 TEST(Override, AddsWhatIsNoMoreThanAShortForm) {
   const v1::Workload swept = With("sweep.load.sessions=[1, 16]");
   EXPECT_EQ(swept.sweep(0).ShortDebugString(), R"(path: "load.sessions" values: "1" values: "16")");
@@ -129,7 +136,7 @@ TEST(Override, RefusesWhatLeadsNowhere) {
   EXPECT_EQ(SetError("load.=5"),
             "--set load.: no such key; keys here: load.sessions, load.warmup, load.stop_after, "
             "load.operation_timeout, load.connect_timeout, load.drain_timeout, load.pipeline, "
-            "load.connect_rate");
+            "load.connect_rate, load.retries, load.connections, load.pool, load.think_time");
 }
 
 TEST(Override, LaterChecksNameTheOption) {

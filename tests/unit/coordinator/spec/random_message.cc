@@ -42,12 +42,18 @@ void FillScalar(Message* message, const FieldDescriptor* field, RandomStream* ra
                             static_cast<std::uint32_t>(
                                 RandomNumber(random, std::numeric_limits<std::uint32_t>::max())));
       return;
-    case FieldDescriptor::CPPTYPE_UINT64:
+    case FieldDescriptor::CPPTYPE_UINT64: {
       // Durations end where Nanos does.
-      reflection->SetUInt64(message, field,
-                            RandomNumber(random, UnitOf(field) == v1::UNIT_DURATION_NS
-                                                     ? std::numeric_limits<std::int64_t>::max()
-                                                     : std::numeric_limits<std::uint64_t>::max()));
+      const std::uint64_t number =
+          RandomNumber(random, UnitOf(field) == v1::UNIT_DURATION_NS
+                                   ? std::numeric_limits<std::int64_t>::max()
+                                   : std::numeric_limits<std::uint64_t>::max());
+      field->is_repeated() ? reflection->AddUInt64(message, field, number)
+                           : reflection->SetUInt64(message, field, number);
+      return;
+    }
+    case FieldDescriptor::CPPTYPE_INT64:
+      reflection->SetInt64(message, field, static_cast<std::int64_t>(random->Next()));
       return;
     case FieldDescriptor::CPPTYPE_DOUBLE:
       reflection->SetDouble(message, field,

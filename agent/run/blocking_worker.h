@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/run/blocking_connection.h"
 #include "agent/run/blocking_session.h"
 #include "agent/run/cpu_meter.h"
 #include "agent/run/list_link.h"
@@ -28,18 +29,21 @@ class BlockingWorker final : public Worker {
 
  private:
   void Main();
+  void MakeSessions();
   // Waits for the next instant or for another thread's word.
   void Wait();
   void StartThreads();
   // The main function of the threads that run sessions.
   void TakeTurns();
-  // Connects a session that is due, or does an iteration of the one that waits longest; false:
-  // there is nothing to do before `wake_at`. `lock` holds the mutex.
+  // Connects what is due, or does an iteration of the session that waits longest; false: there is
+  // nothing to do before `wake_at`. `lock` holds the mutex.
   bool TakeTurn(std::unique_lock<std::mutex>& lock, CpuMeter* meter, bool* metering,
                 Nanos* wake_at);
+  void OnConnected(BlockingConnection* connection);
   // The session had its turn.
   void PutBack(BlockingSession* session);
-  void ScheduleConnect(BlockingSession* session, Nanos earliest);
+  void ScheduleConnect(BlockingConnection* connection, Nanos earliest);
+  void AddReady(std::uint32_t sessions);
   void CloseSessions();
 
   void Dispatch() override { shared_state_->changed.notify_all(); }
@@ -54,8 +58,9 @@ class BlockingWorker final : public Worker {
   std::unique_ptr<BlockingShared> shared_state_;
   FramePool frames_;
   std::vector<std::unique_ptr<BlockingSession>> sessions_;
-  List<BlockingSession> idle_;  // usable, in order of their last turns
-  std::set<std::pair<Nanos, BlockingSession*>> unconnected_;  // by when they may connect
+  std::vector<std::unique_ptr<BlockingConnection>> connections_;
+  List<BlockingSession> idle_;  // in order of their last turns
+  std::set<std::pair<Nanos, BlockingConnection*>> unconnected_;  // by when they may connect
   Nanos next_connect_ = 0;
   CpuMeter::Usage usage_;  // of all threads that ended
   std::vector<std::thread> threads_;

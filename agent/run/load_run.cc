@@ -45,11 +45,6 @@ Status MakeClients(const LoadPlan& plan, SharedRun* shared) {
         "must be 1",
         plan.driver->kind());
   }
-  if (IsBlocking(*shared) && plan.pool_size) {
-    return InvalidArgument(
-        "{}: load.pool needs clients that do not block; leave out client: blocking or the pool",
-        plan.driver->kind());
-  }
   return absl::OkStatus();
 }
 

@@ -413,7 +413,6 @@ TEST_P(LoadRunScripts, AFailedConnectOfAnIterationIsCountedOnce) {
 }
 
 TEST_P(LoadRunScripts, ASmallPoolServesManySessionsInOrder) {
-  if (blocking()) GTEST_SKIP() << "no pool of blocking clients";
   Script script([](std::uint64_t, std::string_view) {
     return LineReply{"OK 1\n", 2 * kMillisecond};
   });
@@ -440,7 +439,6 @@ TEST_P(LoadRunScripts, ASmallPoolServesManySessionsInOrder) {
 }
 
 TEST_P(LoadRunScripts, APoolsOverflowIsOpenedOnDemandAndClosed) {
-  if (blocking()) GTEST_SKIP() << "no pool of blocking clients";
   Script script([](std::uint64_t, std::string_view) {
     return LineReply{"OK 1\n", 5 * kMillisecond};
   });
@@ -460,7 +458,6 @@ TEST_P(LoadRunScripts, APoolsOverflowIsOpenedOnDemandAndClosed) {
 }
 
 TEST_P(LoadRunScripts, APoolReleasesNoOpenTransaction) {
-  if (blocking()) GTEST_SKIP() << "no pool of blocking clients";
   Script script([](std::uint64_t, std::string_view line) {
     return LineReply{line[0] == 'I' ? "ERR 1 no\n" : "OK 1\n"};
   });
@@ -476,7 +473,6 @@ TEST_P(LoadRunScripts, APoolReleasesNoOpenTransaction) {
 }
 
 TEST_P(LoadRunScripts, APoolWithoutAConnectionBeginsNothing) {
-  if (blocking()) GTEST_SKIP() << "no pool of blocking clients";
   Script script([](std::uint64_t, std::string_view) { return LineReply{"ERR 1040 many\n"}; });
   LineServer server(script.Options());
   PlanOptions options = Options(server);

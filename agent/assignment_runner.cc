@@ -86,8 +86,9 @@ void AssignmentRunner::End(std::unique_ptr<run::LoadRun> load) {
 }
 
 Status AssignmentRunner::CheckOpenFiles(const run::LoadPlan& plan) const {
-  const std::uint64_t needed =
-      std::uint64_t{plan.sessions} * plan.driver->files_per_session() + kOtherOpenFiles;
+  const std::uint64_t connections =
+      plan.pool_size ? std::uint64_t{*plan.pool_size} + plan.pool_overflow : plan.sessions;
+  const std::uint64_t needed = connections * plan.driver->files_per_session() + kOtherOpenFiles;
   if (needed <= options_.max_open_files) return absl::OkStatus();
   return FailedPrecondition(
       "{} sessions need {} open files, but this agent may have {}. Raise the limit (ulimit -n), "
@@ -106,7 +107,7 @@ Status AssignmentRunner::RunLoad(const v1::Assignment& assignment, const Send& s
       ResolveSecrets(assignment.workload(), plan.driver->kind(), &plan.settings));
   CAVALRY_ASSIGN_OR_RETURN(std::unique_ptr<run::LoadRun> load, run::LoadRun::Create(plan));
 
-  ResultStreamer streamer(plan, std::min(plan.workers, plan.sessions), [&](v1::Interval interval) {
+  ResultStreamer streamer(plan, plan.busy_workers(), [&](v1::Interval interval) {
     v1::FromAgent message;
     *message.mutable_interval() = std::move(interval);
     send(std::move(message));
@@ -128,6 +129,11 @@ Status AssignmentRunner::RunLoad(const v1::Assignment& assignment, const Send& s
     } else if (auto* interval = std::get_if<run::IntervalEvent>(&event)) {
       streamer.OnInterval(*interval);
       load->Recycle(interval->worker, std::move(interval->recorder));
+    } else if (auto* trace = std::get_if<run::TraceEvent>(&event)) {
+      v1::FromAgent message;
+      message.mutable_log()->set_level("info");
+      message.mutable_log()->set_text(std::move(trace->text));
+      send(std::move(message));
     } else if (auto* finished = std::get_if<run::FinishedEvent>(&event)) {
       v1::FromAgent message;
       *message.mutable_step_report() = streamer.Finish(*finished);

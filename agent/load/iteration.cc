@@ -181,21 +181,41 @@ void RowChecker::OnRow(std::span<const drivers::Field> fields) {
   }
 }
 
+namespace {
+
+// Whether the server numbers the rows that the operation inserts.
+bool ServerGivesKeys(const drivers::OperationPlan& plan) {
+  if (plan.kind != drivers::OperationKind::kInsert || !plan.table->key_column().auto_increment) {
+    return false;
+  }
+  return std::find(plan.columns.begin(), plan.columns.end(), plan.table->key_columns.front()) ==
+         plan.columns.end();
+}
+
+}  // namespace
+
 void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prepared,
-                    Outcome outcome, bool outcome_unknown, Ledger* ledger) {
-  const drivers::OperationKind kind = recipe.plan->kind;
-  if (kind == drivers::OperationKind::kRead) return;
+                    const drivers::OpResult& result, Ledger* ledger) {
+  const drivers::OperationPlan& plan = *recipe.plan;
+  if (!drivers::IsWrite(plan.kind)) return;
+  const Outcome outcome = result.outcome;
+  const std::uint32_t rows = plan.kind == drivers::OperationKind::kInsert ? plan.batch : 1;
   // Written without an answer, or given up in flight: the row may be there.
-  const bool open =
-      outcome != Outcome::kOk &&
-      (outcome_unknown || outcome == Outcome::kTimeout || outcome == Outcome::kBroken ||
-       outcome == Outcome::kAbandoned || outcome == Outcome::kSent);
-  if (!recipe.auditable) {
-    if (outcome == Outcome::kOk) ledger->CountUnaudited();
-  } else if (kind == drivers::OperationKind::kInsert) {
-    ledger->RecordInsert(recipe.table, prepared.key, outcome, open);
-  } else if (kind == drivers::OperationKind::kUpdate) {
-    ledger->RecordUpdate(recipe.table, prepared.key, static_cast<std::uint16_t>(recipe.plan->index),
+  const bool open = outcome != Outcome::kOk &&
+                    (result.outcome_unknown || outcome == Outcome::kTimeout ||
+                     outcome == Outcome::kBroken || outcome == Outcome::kAbandoned ||
+                     outcome == Outcome::kSent);
+  // What an increment leaves depends on all that came before it.
+  if (!recipe.auditable || plan.kind == drivers::OperationKind::kIncrement) {
+    if (outcome == Outcome::kOk) ledger->CountUnaudited(rows);
+  } else if (ServerGivesKeys(plan)) {
+    ledger->RecordGivenInserts(recipe.table, result.insert_id, rows, outcome, open);
+  } else if (plan.kind == drivers::OperationKind::kInsert) {
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      ledger->RecordInsert(recipe.table, prepared.key + i, outcome, open);
+    }
+  } else if (plan.kind == drivers::OperationKind::kUpdate) {
+    ledger->RecordUpdate(recipe.table, prepared.key, static_cast<std::uint16_t>(plan.index),
                          prepared.version, outcome, open);
   } else {
     ledger->RecordDelete(recipe.table, prepared.key, outcome, open);

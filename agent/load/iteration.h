@@ -156,8 +156,9 @@ class RowChecker final : public drivers::RowVisitor {
   bool right_ = true;
 };
 
-// Enters a write's end into the ledger (reads are passed over). The one way to fill a ledger.
+// Enters a write's end into the ledger (others are passed over). The one way to fill a ledger. Of
+// the result class, outcome_unknown and insert_id are looked at.
 void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prepared,
-                    Outcome outcome, bool outcome_unknown, Ledger* ledger);
+                    const drivers::OpResult& result, Ledger* ledger);
 
 }  // namespace cavalry::load

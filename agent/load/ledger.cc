@@ -56,6 +56,18 @@ void Ledger::RecordInsert(std::size_t table, std::uint64_t key, Outcome outcome,
   word = (word & ~(std::uint64_t{3} << shift)) | (static_cast<std::uint64_t>(state) << shift);
 }
 
+void Ledger::RecordGivenInserts(std::size_t table, std::uint64_t first_key, std::uint32_t rows,
+                                Outcome outcome, bool open) {
+  if (open) unknown_without_key_ += rows;
+  if (outcome != Outcome::kOk) return;
+  if (first_key == 0) {
+    unaudited_ += rows;
+    return;
+  }
+  tables_[table].keys_given = true;
+  for (std::uint32_t i = 0; i < rows; ++i) RecordInsert(table, first_key + i, outcome, false);
+}
+
 void Ledger::RecordUpdate(std::size_t table, std::uint64_t key, std::uint16_t operation,
                           std::uint64_t version, Outcome outcome, bool open) {
   if (outcome != Outcome::kOk && !open) return;

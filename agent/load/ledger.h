@@ -53,8 +53,12 @@ class Ledger {
   void RecordUpdate(std::size_t table, std::uint64_t key, std::uint16_t operation,
                     std::uint64_t version, Outcome outcome, bool open);
   void RecordDelete(std::size_t table, std::uint64_t key, Outcome outcome, bool open);
-  // An acknowledged write to a key that has several writers: it cannot be audited.
-  void CountUnaudited() { ++unaudited_; }
+  // One insert of `rows` rows whose keys the server gave: `first_key` and those behind it; 0: it did
+  // not tell. Only that they are there can be audited, see keys_given.
+  void RecordGivenInserts(std::size_t table, std::uint64_t first_key, std::uint32_t rows,
+                          Outcome outcome, bool open);
+  // Acknowledged writes that cannot be audited: to a key that has several writers, increments.
+  void CountUnaudited(std::uint64_t writes = 1) { unaudited_ += writes; }
 
   // In rising key order.
   void ForEachInsert(std::size_t table,
@@ -63,7 +67,11 @@ class Ledger {
                     const std::function<void(std::uint64_t, const KeyWrites&)>& visit) const;
   InsertState InsertOf(std::size_t table, std::uint64_t key) const;
   bool Written(std::size_t table, std::uint64_t key) const;
+  // The server gave the keys of some inserts into the table: what those rows hold is not known.
+  bool keys_given(std::size_t table) const { return tables_[table].keys_given; }
   std::uint64_t unaudited() const { return unaudited_; }
+  // Rows of inserts with an open answer whose keys the server would have given.
+  std::uint64_t unknown_without_key() const { return unknown_without_key_; }
   std::uint64_t keys() const { return keys_; }
 
  private:
@@ -75,6 +83,7 @@ class Ledger {
     absl::flat_hash_map<std::uint64_t, UpdateState> keys;
   };
   struct Table {
+    bool keys_given = false;
     std::map<std::uint64_t, std::unique_ptr<Page>> pages;  // by key / kPageKeys
     std::uint64_t last_page_number = ~std::uint64_t{0};
     Page* last_page = nullptr;
@@ -89,6 +98,7 @@ class Ledger {
   std::uint64_t keys_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t unaudited_ = 0;
+  std::uint64_t unknown_without_key_ = 0;
 };
 
 }  // namespace cavalry::load

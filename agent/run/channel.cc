@@ -21,13 +21,14 @@ constexpr Nanos kLongestBacklogWait = 50 * kMillisecond;
 
 }  // namespace
 
-Channel::Channel(WorkerContext* context, Session* session, const drivers::CodecFactory& factory,
+Channel::Channel(WorkerContext* context, ConnectionSet* owner, const drivers::CodecFactory& factory,
                  std::size_t endpoint, std::uint32_t tickets)
-    : Connection(context, session), factory_(factory), endpoint_(endpoint), in_flight_(tickets) {}
+    : Connection(context, owner), factory_(factory), endpoint_(endpoint), in_flight_(tickets) {}
 
 void Channel::Open() {
   codec_ = factory_.NewCodec(endpoint_);
   backlog_wait_ = 0;
+  addresses_tried_ = 0;
   handed_over_ = 0;
   sending_ = false;
   given_up_ = false;
@@ -37,7 +38,7 @@ void Channel::Open() {
 void Channel::Connect() {
   int error = 0;
   const EndpointAddress& address = context().shared.addresses[endpoint_];
-  UniqueFd fd = BeginConnect(address, attempts(), &error);
+  UniqueFd fd = BeginConnect(address, address_, &error);
   if (error == 0) {
     OnConnected(std::move(fd));
   } else if (error == EINPROGRESS) {
@@ -48,6 +49,15 @@ void Channel::Connect() {
   } else if (error == EAGAIN && address.is_unix) {
     backlog_wait_ = std::clamp(backlog_wait_ * 2, kShortestBacklogWait, kLongestBacklogWait);
     SetConnectTimer(MonotonicNow() + backlog_wait_);
+  } else {
+    ConnectElsewhere(error);
+  }
+}
+
+void Channel::ConnectElsewhere(int error) {
+  ++address_;
+  if (++addresses_tried_ < context().shared.addresses[endpoint_].addresses.size()) {
+    Connect();
   } else {
     FailAttempt(error);
   }
@@ -66,7 +76,8 @@ void Channel::OnEvents(short) {
   if (error == 0) {
     OnConnected(std::move(socket));
   } else {
-    FailAttempt(error);
+    socket.Reset();
+    ConnectElsewhere(error);
   }
 }
 
@@ -97,7 +108,8 @@ void Channel::Drop() {
 
 void Channel::Execute(SessionSlot* slot) {
   slot->Begin();
-  slot->set_position(handed_over_ + out_.size());
+  const std::size_t before = out_.size();
+  slot->set_position(handed_over_ + before);
   if (!codec_->Encode(slot->operation(), slot->ticket(), out_)) [[unlikely]] {
     const bool lost = codec_->error().severity != Severity::kNormal;
     slot->Complete(codec_->error(), MonotonicNow());
@@ -106,6 +118,10 @@ void Channel::Execute(SessionSlot* slot) {
       Lose();
     }
     return;
+  }
+  if (OperationTrace* trace = slot->trace()) [[unlikely]] {
+    tracing_ = true;
+    trace->AddSent(out_.view().substr(before));
   }
   in_flight_[slot->ticket()] = slot;
   ++in_flight_count_;
@@ -133,6 +149,9 @@ void Channel::OnSent() {
 
 void Channel::OnReceived(std::string_view bytes) {
   unflushed_ = true;  // what is encoded meanwhile goes out at the end
+  if (tracing_) [[unlikely]] {
+    Trace(bytes);
+  }
   const drivers::ConnectionState state = codec_->Feed(bytes, out_, *this);
   if (this->state() == State::kConnecting) {
     if (state == drivers::ConnectionState::kFailed) {
@@ -149,6 +168,17 @@ void Channel::OnReceived(std::string_view bytes) {
   }
   context().ResumeReady();
   Flush();
+}
+
+// Of several operations in flight each is told all that came since it was sent.
+void Channel::Trace(std::string_view received) {
+  tracing_ = false;
+  for (SessionSlot* slot : in_flight_) {
+    OperationTrace* const trace = slot == nullptr ? nullptr : slot->trace();
+    if (trace == nullptr) continue;
+    tracing_ = true;
+    trace->AddReceived(received);
+  }
 }
 
 void Channel::OnDone(drivers::Ticket ticket, const drivers::OpResult& result) {

@@ -23,7 +23,7 @@ class Channel final : public Connection,
                       private drivers::CompletionSink {
  public:
   // `tickets`: slots that use it, at most one operation each.
-  Channel(WorkerContext* context, Session* session, const drivers::CodecFactory& factory,
+  Channel(WorkerContext* context, ConnectionSet* owner, const drivers::CodecFactory& factory,
           std::size_t endpoint, std::uint32_t tickets);
 
   void Execute(SessionSlot* slot) override;
@@ -47,7 +47,10 @@ class Channel final : public Connection,
   void OnDone(drivers::Ticket ticket, const drivers::OpResult& result) override;
 
   void Connect();
+  // The address that was tried refused: the next one is, if there is another.
+  void ConnectElsewhere(int error);
   void OnConnected(UniqueFd socket);
+  void Trace(std::string_view received);
   // All operations in flight end: not_sent those of which no byte can have left, the others as
   // `result` says.
   void EndInFlight(const drivers::OpResult& result, std::uint64_t written);
@@ -60,9 +63,12 @@ class Channel final : public Connection,
   Loop::WatchId watch_ = 0;
   Loop::StreamId stream_ = 0;
   Nanos backlog_wait_ = 0;
+  std::size_t address_ = 0;           // of the endpoint's, in turn: that which answered last
+  std::size_t addresses_tried_ = 0;   // in this attempt
   drivers::ByteBuffer out_;        // encoded in this turn
   bool sending_ = false;           // a send is to be confirmed
   bool unflushed_ = false;         // is in the worker's list
+  bool tracing_ = false;           // what is received may belong to a traced operation
   bool given_up_ = false;          // an answer asked for another connection
   std::uint64_t handed_over_ = 0;  // bytes given to the loop
   std::uint32_t in_flight_count_ = 0;

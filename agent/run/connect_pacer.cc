@@ -6,6 +6,11 @@
 
 namespace cavalry::run {
 
+Nanos ConnectDistance(const LoadPlan& plan, std::uint32_t workers) {
+  const double rate = plan.connect_rate > 0 ? plan.connect_rate : 1;
+  return static_cast<Nanos>(static_cast<double>(kSecond) * workers / rate);
+}
+
 ConnectPacer::ConnectPacer(TimerWheel* wheel, Nanos distance, Nanos now, std::uint32_t worker,
                            std::uint32_t workers)
     : wheel_(wheel), distance_(distance), next_(now + distance * worker / workers) {}

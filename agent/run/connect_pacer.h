@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <deque>
 
+#include "agent/run/load_plan.h"
 #include "agent/run/timer_wheel.h"
 #include "core/base/clock.h"
 
 namespace cavalry::run {
 
 class Connection;
+
+// Between two connects that one of so many workers begins.
+Nanos ConnectDistance(const LoadPlan& plan, std::uint32_t workers);
 
 class ConnectPacer final : private Timer {
  public:

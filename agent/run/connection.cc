@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "agent/run/session.h"
+#include "agent/run/connection_set.h"
 #include "agent/run/worker_context.h"
 
 namespace cavalry::run {
@@ -34,8 +34,16 @@ drivers::OpResult ErrnoResult(int error, Outcome outcome) {
   return result;
 }
 
-Connection::Connection(WorkerContext* context, Session* session)
-    : context_(context), session_(session) {}
+Connection::Connection(WorkerContext* context, ConnectionSet* owner)
+    : context_(context), set_(owner) {}
+
+void Connection::OpenOnce() {
+  once_ = true;
+  was_ready_ = false;
+  state_ = State::kQueued;
+  context_->now = MonotonicNow();
+  BeginAttempt(context_->now);
+}
 
 void Connection::Start() {
   state_ = State::kQueued;
@@ -48,7 +56,6 @@ void Connection::BeginAttempt(Nanos now) {
   attempt_began_ = now;
   SetConnectTimer(INT64_MAX);
   Open();
-  ++attempts_;
 }
 
 void Connection::SetConnectTimer(Nanos at) {
@@ -65,7 +72,7 @@ void Connection::BecomeReady() {
   if (was_ready_) ++interval.reconnects;
   was_ready_ = true;
   failed_attempts_ = 0;
-  session_->OnConnectionReady();
+  set_->OnConnectionReady();
 }
 
 void Connection::FailAttempt(int error) {
@@ -78,26 +85,37 @@ void Connection::FailAttempt(const drivers::OpResult& result) {
   if (result.severity == Severity::kFatal) {
     context_->SetFatal(fmt::format("connect: {} {}", result.code, result.text));
   }
-  session_->OnAttemptFailed(result);
+  set_->NoteFailure(result);
   Drop();
-  BackOff();
+  if (once_) {
+    Cancel();
+    SetClosed();
+    set_->OnOpenFailed();
+  } else {
+    TryLater();
+  }
 }
 
 void Connection::Lose() {
+  once_ = false;
   Drop();
-  BackOff();
-  session_->OnConnectionLost();
+  TryLater();
+  set_->OnConnectionLost();
 }
 
-void Connection::BackOff() {
+void Connection::Reconnect() {
+  if (ready()) Lose();
+}
+
+void Connection::TryLater() {
   state_ = State::kBackingOff;
   context_->now = MonotonicNow();
-  // Between once and twice the step, so that sessions lost together don't come back together.
-  const double delay = static_cast<double>(back_off_) * (1 + context_->jitter.Unit());
-  const double longest = static_cast<double>(kLongestBackOff) * (1 - context_->jitter.Unit() / 2);
-  const auto wait = static_cast<Nanos>(std::min(delay, longest));
-  back_off_ = std::min(back_off_ * 2, kLongestBackOff);
-  context_->wheel.Set(this, context_->now + wait, context_->now);
+  context_->wheel.Set(this, context_->now + back_off_.Next(&context_->jitter), context_->now);
+}
+
+void Connection::SetClosed() {
+  state_ = State::kClosed;
+  set_->OnConnectionClosed();
 }
 
 void Connection::OnTimer(Nanos now) {
@@ -136,6 +154,7 @@ void Connection::Close(bool farewell) {
   if (state_ == State::kQueued) context_->pacer.Remove(this);
   const bool was_ready = state_ == State::kReady;
   Cancel();
+  if (was_ready) set_->OnReadyConnectionCloses();
   if (farewell && was_ready) {
     state_ = State::kClosing;
     if (BeginFarewell()) return;

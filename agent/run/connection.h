@@ -1,11 +1,12 @@
-// A session's way to one server: the state machine that all client models share. It connects when
+// A way to one server: the state machine that the client models on a loop share. It connects when
 // the pacer lets it, tries again with jittered back-off when that fails or the connection is lost,
-// within one deadline per attempt, and counts and times all that apart from operations. Owned by
-// its session; worker thread only.
+// within one deadline per attempt, and counts and times all that apart from operations; or it is
+// opened at once, for one attempt. Owned by its set; worker thread only.
 #pragma once
 
 #include <cstdint>
 
+#include "agent/run/back_off.h"
 #include "agent/run/timer_wheel.h"
 #include "core/base/clock.h"
 #include "drivers/core/operation.h"
@@ -13,21 +14,21 @@
 namespace cavalry::run {
 
 struct WorkerContext;
-class Session;
+class ConnectionSet;
 class SessionSlot;
-
-inline constexpr Nanos kShortestBackOff = 10 * kMillisecond;
-inline constexpr Nanos kLongestBackOff = kSecond;
 
 class Connection : protected Timer {
  public:
-  Connection(WorkerContext* context, Session* session);
+  Connection(WorkerContext* context, ConnectionSet* owner);
   virtual ~Connection() = default;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   // Begins to connect, as soon as the pacer allows.
   void Start();
+  // Connects at once, whatever the pacer says. A failure ends it: closed(). REQUIRES: not started
+  // yet, or closed().
+  void OpenOnce();
   bool ready() const { return state_ == State::kReady; }
   // Attempts that failed since it was last ready.
   std::uint32_t failed_attempts() const { return failed_attempts_; }
@@ -40,6 +41,8 @@ class Connection : protected Timer {
   // Ends it for good; operations in flight are forgotten. `farewell`: as the protocol wants it,
   // which may take turns of the loop until closed().
   void Close(bool farewell);
+  // Gives a connection up on which nothing is in flight, and connects anew; no-op when not ready().
+  void Reconnect();
   bool closed() const { return state_ == State::kClosed; }
 
   // For the pacer.
@@ -67,33 +70,32 @@ class Connection : protected Timer {
   virtual void OnReadyTimer(Nanos now) = 0;
 
   void BecomeReady();
-  // The attempt failed; counts it by code and tries again later, or ends the step when fatal.
+  // The attempt failed; counts it by code and tries again later (but for OpenOnce), or ends the step
+  // when fatal.
   void FailAttempt(const drivers::OpResult& result);
   void FailAttempt(int error);
   // REQUIRES: ready(), and its operations were completed. Reconnects.
   void Lose();
-  void SetClosed() { state_ = State::kClosed; }
+  void SetClosed();
   // Sets the attempt's timer: at `at`, at the latest at the attempt's deadline.
   void SetConnectTimer(Nanos at);
   // So that back-off starts from its shortest again.
-  void NoteProgress() { back_off_ = kShortestBackOff; }
+  void NoteProgress() { back_off_.Reset(); }
 
   State state() const { return state_; }
   WorkerContext& context() { return *context_; }
-  Session& session() { return *session_; }
-  std::uint32_t attempts() const { return attempts_; }
 
  private:
   void OnTimer(Nanos now) override;
-  void BackOff();
+  void TryLater();
 
   WorkerContext* const context_;
-  Session* const session_;
+  ConnectionSet* const set_;
   State state_ = State::kNew;
+  bool once_ = false;  // the attempt is the only one
   bool was_ready_ = false;
-  std::uint32_t attempts_ = 0;
   std::uint32_t failed_attempts_ = 0;
-  Nanos back_off_ = kShortestBackOff;
+  BackOff back_off_{kShortestBackOff, kLongestBackOff};
   Nanos attempt_began_ = 0;
 };
 

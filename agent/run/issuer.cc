@@ -37,6 +37,8 @@ bool Issuer::Next(Nanos now, Issue* issue) {
   issue->intended_start = 0;
   block.first += block.stride;
   --block.count;
+  // Told now: whoever would ask in vain may be asleep.
+  if (block.count == 0 && &block == &measure_block_ && shared_->numbers.exhausted()) SetDry();
   began_any_ = true;
   largest_number_ = std::max(largest_number_, issue->number);
   return true;

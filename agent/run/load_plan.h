@@ -2,6 +2,7 @@
 // by the assignment runner, which outlives the run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,8 +53,20 @@ struct LoadPlan {
   bool realtime = false;  // ask for real-time priority of load threads
   bool keep_ledger = false;
 
-  // A closed loop whose script is one operation once: response time is its service time.
-  bool response_is_service() const { return script.steps.size() == 1; }
+  // Iterations take their connections and give them back.
+  bool takes_connections() const { return connect_per_iteration || pool_size.has_value(); }
+  // Workers that have something to do.
+  std::uint32_t busy_workers() const {
+    std::uint32_t most = std::min(workers, sessions);
+    if (pool_size) most = std::min(most, *pool_size);
+    if (blocking_threads) most = std::min(most, *blocking_threads);
+    return most;
+  }
+  // A closed loop whose iteration is one operation once and nothing else: response time is its
+  // service time.
+  bool response_is_service() const {
+    return script.steps.size() == 1 && retries == 0 && !takes_connections();
+  }
 };
 
 }  // namespace cavalry::run

@@ -9,15 +9,20 @@
 #include <thread>
 #include <utility>
 
+#include "agent/run/blocking_worker.h"
+#include "agent/run/loop_worker.h"
 #include "agent/run/mailbox.h"
 #include "agent/run/shared_run.h"
-#include "agent/run/worker.h"
 
 namespace cavalry::run {
 namespace {
 
 // How long making the loops may take.
 constexpr Nanos kReadyBound = 30 * kSecond;
+
+bool IsBlocking(const SharedRun& shared) {
+  return std::holds_alternative<std::unique_ptr<drivers::BlockingFactory>>(shared.clients);
+}
 
 // The client factory and what it needs: addresses of its endpoints.
 Status MakeClients(const LoadPlan& plan, SharedRun* shared) {
@@ -34,14 +39,26 @@ Status MakeClients(const LoadPlan& plan, SharedRun* shared) {
     }
     return absl::OkStatus();
   }
-  if (std::holds_alternative<std::unique_ptr<drivers::BlockingFactory>>(shared->clients)) {
-    return FailedPrecondition("{}: blocking clients are not built in yet", plan.driver->kind());
-  }
   if (plan.pipeline > 1) {
     return InvalidArgument(
         "{}: cannot have several operations in flight on a session: pipeline "
         "must be 1",
         plan.driver->kind());
+  }
+  return absl::OkStatus();
+}
+
+// What a plan says must fit together, whatever its driver.
+Status CheckPlan(const LoadPlan& plan) {
+  if (plan.pool_size && plan.connect_per_iteration) {
+    return InvalidArgument("load.pool keeps connections: it cannot be used with per_iteration");
+  }
+  if (plan.pipeline > 1 && (plan.takes_connections() || plan.script.rollback)) {
+    return InvalidArgument(
+        "load.pipeline must be 1 with transactions, a pool or connections per iteration");
+  }
+  if (plan.pool_size && *plan.pool_size == 0) {
+    return InvalidArgument("load.pool: each agent needs one connection at least");
   }
   return absl::OkStatus();
 }
@@ -82,10 +99,12 @@ Status LoadRun::Impl::Start() {
   }
   std::uint32_t next = plan.first_session;
   for (std::uint32_t i = 0; i < shared.workers; ++i) {
-    // The first ones take what is over.
-    const std::uint32_t share =
-        plan.sessions / shared.workers + (i < plan.sessions % shared.workers ? 1 : 0);
-    workers.push_back(std::make_unique<Worker>(&shared, i, next, share));
+    const std::uint32_t share = shared.Share(plan.sessions, i);
+    if (IsBlocking(shared)) {
+      workers.push_back(std::make_unique<BlockingWorker>(&shared, i, next, share));
+    } else {
+      workers.push_back(std::make_unique<LoopWorker>(&shared, i, next, share));
+    }
     next += share;
   }
   for (const auto& worker : workers) threads.emplace_back([&worker] { worker->Run(); });
@@ -107,6 +126,7 @@ Status LoadRun::Impl::Start() {
 
 std::optional<LoadEvent> LoadRun::Impl::Take(Mail mail) {
   if (auto* interval = std::get_if<IntervalEvent>(&mail)) return std::move(*interval);
+  if (auto* trace = std::get_if<TraceEvent>(&mail)) return std::move(*trace);
   if (auto* one = std::get_if<ArmedMail>(&mail)) return TakeArmed(*one);
   if (auto* one = std::get_if<FinishedMail>(&mail)) return TakeFinished(std::move(*one));
   return std::nullopt;
@@ -140,8 +160,8 @@ std::optional<LoadEvent> LoadRun::Impl::TakeFinished(FinishedMail mail) {
 }
 
 StatusOr<std::unique_ptr<LoadRun>> LoadRun::Create(const LoadPlan& plan) {
-  const std::uint32_t workers = std::max(1U, std::min(plan.workers, plan.sessions));
-  auto impl = std::make_unique<Impl>(plan, workers);
+  CAVALRY_RETURN_IF_ERROR(CheckPlan(plan));
+  auto impl = std::make_unique<Impl>(plan, std::max(plan.busy_workers(), 1U));
   CAVALRY_RETURN_IF_ERROR(MakeClients(plan, &impl->shared));
   CAVALRY_RETURN_IF_ERROR(impl->Start());
   return std::unique_ptr<LoadRun>(new LoadRun(std::move(impl)));

@@ -38,6 +38,11 @@ struct IntervalEvent {
   std::unique_ptr<stats::IntervalRecorder> recorder;
 };
 
+// One of the first operations, as a person reads it (LoadPlan::trace).
+struct TraceEvent {
+  std::string text;
+};
+
 struct WorkerResult {
   // Counted apart from the intervals, over measure: a check that nothing was lost between.
   std::vector<stats::OperationCounters> operations;
@@ -49,7 +54,7 @@ struct WorkerResult {
   std::uint64_t loop_turns = 0;                            // of the same
   std::uint64_t sessions_never_connected = 0;
   stats::LatencyHistogram loop_lag;  // lateness of timers
-  std::string loop;                  // "io_uring" or "epoll"
+  std::string loop;                  // "io_uring" or "epoll"; "threads" of blocking clients
   std::uint64_t largest_number = 0;  // largest iteration number begun
   bool began_any = false;
   std::unique_ptr<load::Ledger> ledger;  // null unless asked for
@@ -63,7 +68,8 @@ struct FinishedEvent {
   Nanos start_late = 0;     // begin of issuing after the asked instant
 };
 
-using LoadEvent = std::variant<std::monostate, ArmedEvent, IntervalEvent, FinishedEvent>;
+using LoadEvent =
+    std::variant<std::monostate, ArmedEvent, IntervalEvent, TraceEvent, FinishedEvent>;
 
 enum class StopKind : std::uint8_t { kDrain, kNow };
 

@@ -36,7 +36,7 @@ struct FinishedMail {
   bool measured = false;  // it came to measure
 };
 
-using Mail = std::variant<ReadyMail, ArmedMail, IntervalEvent, FinishedMail>;
+using Mail = std::variant<ReadyMail, ArmedMail, IntervalEvent, TraceEvent, FinishedMail>;
 
 class Mailbox {
  public:

@@ -1,5 +1,6 @@
 #include "agent/run/part_recorder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/check.h"
@@ -23,15 +24,16 @@ void CheckHistograms(const stats::IntervalRecorder& recorder) {
 
 }  // namespace
 
-PartRecorder::PartRecorder(Part part, std::uint32_t worker, std::size_t operations,
+PartRecorder::PartRecorder(Part part, std::uint32_t worker, std::vector<std::uint32_t> keys_asked,
                            bool response_is_service, Mailbox* mailbox)
     : part_(part),
       worker_(worker),
+      keys_asked_(std::move(keys_asked)),
       response_is_service_(response_is_service),
       mailbox_(mailbox),
-      recorder_(std::make_unique<stats::IntervalRecorder>(operations, response_is_service)),
-      operations_(operations),
-      delivered_operations_(operations) {}
+      recorder_(std::make_unique<stats::IntervalRecorder>(keys_asked_.size(), response_is_service)),
+      operations_(keys_asked_.size()),
+      delivered_operations_(keys_asked_.size()) {}
 
 void PartRecorder::Open(Nanos origin) { boundary_ = origin + kSecond; }
 
@@ -85,7 +87,7 @@ void PartRecorder::AbandonIteration() {
 void PartRecorder::EndOperation(std::size_t operation, const drivers::OpResult& result,
                                 Nanos latency, Nanos end) {
   CloseDue(end);
-  last_end_ = end;
+  last_end_ = std::max(last_end_, end);
   --in_flight_;
   recorder_->RecordOperation(operation, result.outcome, latency);
   stats::BasicStats<std::uint32_t>::PerOperation& interval = recorder_->operations[operation];
@@ -95,6 +97,14 @@ void PartRecorder::EndOperation(std::size_t operation, const drivers::OpResult& 
   total.Count(result.outcome);
   total.rows += result.rows;
   total.bytes += result.bytes;
+  // Of those that were answered.
+  if (const std::uint32_t asked = keys_asked_[operation];
+      asked != 0 && result.outcome <= Outcome::kMiss) {
+    const std::uint32_t found =
+        asked == 1 ? (result.outcome == Outcome::kOk ? 1 : 0) : std::min(result.rows, asked);
+    interval.counters.CountKeys(asked, found);
+    total.CountKeys(asked, found);
+  }
   if (result.outcome > Outcome::kMiss || result.reprepared) [[unlikely]] {
     if (result.reprepared) ++recorder_->reprepares;
     if (!result.code.empty()) interval.errors.Count(result.code, result.outcome, result.text);

@@ -19,8 +19,9 @@ namespace cavalry::run {
 // Intervals are whole seconds from the part's origin.
 class PartRecorder {
  public:
-  PartRecorder(Part part, std::uint32_t worker, std::size_t operations, bool response_is_service,
-               Mailbox* mailbox);
+  // `keys_asked`: by operation, keys that one of it looks up; 0: not a read by keys.
+  PartRecorder(Part part, std::uint32_t worker, std::vector<std::uint32_t> keys_asked,
+               bool response_is_service, Mailbox* mailbox);
 
   // The part begins at this instant; before that nothing but connections is recorded.
   void Open(Nanos origin);
@@ -56,6 +57,8 @@ class PartRecorder {
     ++operations_[operation].wrong_answers;
   }
 
+  void CountRetry() { ++recorder_->retries; }
+
   stats::IntervalRecorder& interval() { return *recorder_; }
   const std::vector<stats::OperationCounters>& operations() const { return operations_; }
   const stats::IterationCounters& iterations() const { return iterations_; }
@@ -71,6 +74,7 @@ class PartRecorder {
 
   const Part part_;
   const std::uint32_t worker_;
+  const std::vector<std::uint32_t> keys_asked_;
   const bool response_is_service_;
   Mailbox* const mailbox_;
   Nanos boundary_ = INT64_MAX;  // end of the open interval

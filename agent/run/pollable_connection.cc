@@ -8,9 +8,9 @@
 
 namespace cavalry::run {
 
-PollableConnection::PollableConnection(WorkerContext* context, Session* session,
+PollableConnection::PollableConnection(WorkerContext* context, ConnectionSet* owner,
                                        const drivers::PollableFactory& factory)
-    : Connection(context, session), factory_(factory), watch_(context->loop->AddWatch(this)) {}
+    : Connection(context, owner), factory_(factory), watch_(context->loop->AddWatch(this)) {}
 
 PollableConnection::~PollableConnection() { Drop(); }
 
@@ -67,6 +67,9 @@ void PollableConnection::TakeDone(const drivers::OpResult& result) {
 void PollableConnection::EndOperation(const drivers::OpResult& result) {
   const Nanos end = MonotonicNow();
   const bool lost = result.severity != Severity::kNormal;
+  if (OperationTrace* trace = slot_->trace()) [[unlikely]] {
+    trace->AddSent(client_->request_text());
+  }
   std::exchange(slot_, nullptr)->Complete(result, end);
   if (lost) [[unlikely]] {
     Lose();

@@ -12,7 +12,7 @@ namespace cavalry::run {
 
 class PollableConnection final : public Connection, private WatchHandler {
  public:
-  PollableConnection(WorkerContext* context, Session* session,
+  PollableConnection(WorkerContext* context, ConnectionSet* owner,
                      const drivers::PollableFactory& factory);
   ~PollableConnection() override;
 

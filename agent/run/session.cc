@@ -1,167 +1,183 @@
 #include "agent/run/session.h"
 
-#include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "agent/run/channel.h"
-#include "agent/run/pollable_connection.h"
+#include "agent/run/connection_pool.h"
 #include "agent/run/worker_context.h"
 #include "core/base/check.h"
 
 namespace cavalry::run {
 
 SessionSlot::SessionSlot(WorkerContext* context, Session* session, std::uint32_t ticket)
-    : context_(context),
+    : ScriptSlot(context, session->number()),
+      context_(context),
       session_(session),
       ticket_(ticket),
-      iteration_(context->plan.operations.size()),
+      set_(session->set()),
       task_(RunSession(&context->frames, this)) {
   task_.Resume();  // to its first wait
 }
 
-bool SessionSlot::NextIssueAwaiter::await_ready() {
-  SessionSlot& self = *slot;
-  if (!self.ended_within_ && self.session_->ready() &&
-      self.context_->issuer.Next(self.context_->now, &self.issue_)) {
+bool SessionSlot::Wait(State state) {
+  within_ = false;
+  if (state_ != state) return true;  // it came from within
+  return false;
+}
+
+void SessionSlot::GoOn() {
+  state_ = State::kRunning;
+  if (!within_) context_->ready.PushBack(this);
+}
+
+bool SessionSlot::DoNextIssue() {
+  Issue issue;
+  if (!ended_within_ && session_->usable() && context_->issuer.Next(context_->now, &issue)) {
+    BeginIteration(issue);
     return true;
   }
-  self.state_ = State::kIdle;
-  if (self.ended_within_) {
+  state_ = State::kIdle;
+  if (ended_within_) {
     // Operations that end at once, without the server, must not keep the loop from turning.
-    self.ended_within_ = false;
-    self.context_->yielded.PushBack(slot);
-  } else if (self.session_->ready()) {
-    self.context_->idle.PushBack(slot);
+    ended_within_ = false;
+    context_->yielded.PushBack(this);
+  } else if (session_->usable()) {
+    context_->idle.PushBack(this);
   }
   return false;
 }
 
-bool SessionSlot::ConnectedAwaiter::await_ready() {
-  if (slot->session_->ready()) return true;
-  slot->state_ = State::kUnconnected;
+bool SessionSlot::DoTakeConnections() {
+  state_ = State::kTaking;
+  within_ = true;
+  if (context_->pool != nullptr) {
+    context_->pool->Take(this);
+  } else {
+    set_->OpenOnce();
+  }
+  return Wait(State::kTaking);
+}
+
+bool SessionSlot::DoGiveBack() {
+  state_ = State::kGivingBack;
+  within_ = true;
+  if (context_->pool == nullptr) {
+    set_->Close(true);
+  } else if (PoolConnection* const connection = std::exchange(pooled_, nullptr)) {
+    set_ = nullptr;
+    context_->pool->GiveBack(connection);
+  } else {
+    state_ = State::kRunning;  // there was none
+  }
+  return Wait(State::kGivingBack);
+}
+
+bool SessionSlot::DoConnected() {
+  if (set_->ready()) return true;
+  state_ = State::kUnconnected;
   return false;
 }
 
-bool SessionSlot::ExecuteAwaiter::await_ready() {
-  SessionSlot& self = *slot;
-  const LoadPlan& plan = self.context_->plan;
-  self.which_ = plan.script.steps[step].operation;
-  self.prepared_ =
-      self.iteration_.Prepare(plan.recipes, plan.script, step, self.issue_.number,
-                              self.session_->number(), plan.total_sessions, plan.next_version);
-  if (self.prepared_.verify) [[unlikely]] {
-    self.checker_.Expect(plan.recipes[self.which_], self.prepared_.key);
-    self.prepared_.operation.rows = &self.checker_;
-  }
-  self.state_ = State::kExecuting;
-  self.executing_within_ = true;
-  self.session_->ConnectionFor(self.prepared_.operation).Execute(slot);
-  self.executing_within_ = false;
-  self.ended_within_ = self.state_ == State::kDone;
-  return self.ended_within_;
+bool SessionSlot::DoExecute() {
+  state_ = State::kExecuting;
+  within_ = true;
+  set_->For(operation()).Execute(this);
+  ended_within_ = Wait(State::kExecuting);
+  return ended_within_;
 }
 
-void SessionSlot::Begin() {
-  start_ = MonotonicNow();
-  context_->now = start_;
-  if (iteration_start_ == 0) iteration_start_ = start_;
-  issue_.part->BeginOperation(which_, start_);
+bool SessionSlot::DoRefuse(const drivers::OpResult& result) {
+  RecordBegin();
+  RecordEnd(result, start());
+  ended_within_ = true;
+  return true;
+}
+
+bool SessionSlot::DoSleep(Nanos duration) {
+  state_ = State::kSleeping;
+  context_->now = MonotonicNow();
+  alarm_.SetAt(context_->now + duration, context_->now);
+  return false;
+}
+
+void SessionSlot::DropConnections() {
+  if (set_ != nullptr) set_->Reconnect();
 }
 
 void SessionSlot::Complete(const drivers::OpResult& result, Nanos end) {
   CAVALRY_CHECK(state_ == State::kExecuting);
-  context_->now = end;
-  outcome_ = result.outcome;
-  end_ = end;
-  issue_.part->EndOperation(which_, result, end - start_, end);
-  if (prepared_.verify && result.outcome == Outcome::kOk && !checker_.right()) [[unlikely]] {
-    issue_.part->CountWrongAnswer(which_);
-  }
-  if (context_->ledger != nullptr) {
-    load::RecordInLedger(context_->plan.recipes[which_], prepared_, result.outcome,
-                         result.outcome_unknown, context_->ledger.get());
-  }
-  if (result.severity == Severity::kFatal) [[unlikely]] {
-    context_->SetFatal(
-        fmt::format("{}: {} {}", context_->plan.operations[which_].name, result.code, result.text));
-  }
-  state_ = State::kDone;
-  if (!executing_within_) context_->ready.PushBack(this);
+  RecordEnd(result, end);
+  GoOn();
 }
 
-void SessionSlot::BeginIteration(const Issue& issue) {
-  in_iteration_ = true;
-  state_ = State::kRunning;
-  iteration_start_ = issue.intended_start;
-  issue.part->BeginIteration();
+void SessionSlot::OnTaken(PoolConnection* connection) {
+  pooled_ = connection;
+  set_ = connection == nullptr ? nullptr : &connection->set();
+  OnOpened(connection != nullptr);
 }
 
-void SessionSlot::EndIteration(bool ok) {
-  in_iteration_ = false;
-  issue_.part->EndIteration(ok, end_ - iteration_start_);
+void SessionSlot::OnOpened(bool reachable) {
+  if (state_ != State::kTaking) return;
+  if (!reachable) NoteUnreachable();
+  GoOn();
 }
 
-std::size_t SessionSlot::steps() const { return context_->plan.script.steps.size(); }
+void SessionSlot::OnGivenBack() {
+  if (state_ == State::kGivingBack) GoOn();
+}
 
 void SessionSlot::Give(const Issue& issue) {
-  issue_ = issue;
-  state_ = State::kRunning;
-  context_->ready.PushBack(this);
+  BeginIteration(issue);
+  GoOn();
 }
 
 void SessionSlot::OnYielded() {
-  if (session_->ready()) context_->idle.PushBack(this);
+  if (session_->usable()) context_->idle.PushBack(this);
 }
 
-void SessionSlot::OnSessionReady() {
-  if (state_ == State::kIdle && alone()) {
-    context_->idle.PushBack(this);
-  } else if (state_ == State::kUnconnected) {
-    state_ = State::kRunning;
-    context_->ready.PushBack(this);
-  }
+void SessionSlot::OnUsable() {
+  if (state_ == State::kIdle && alone()) context_->idle.PushBack(this);
 }
 
-void SessionSlot::OnSessionLost() {
+void SessionSlot::OnUnusable() {
   if (state_ == State::kIdle) Unlink();
 }
 
+void SessionSlot::OnReady() {
+  if (state_ == State::kUnconnected) GoOn();
+}
+
+void SessionSlot::OnLost() { LoseTransaction(); }
+
 void SessionSlot::Abandon(Nanos now) {
   Unlink();
-  if (state_ == State::kExecuting) {
-    drivers::OpResult result;
-    result.outcome = Outcome::kAbandoned;
-    result.outcome_unknown = true;
-    Complete(result, now);
-    Unlink();
-  }
-  // A slot that was given an iteration and has not begun it has counted nothing yet.
-  if (std::exchange(in_iteration_, false)) issue_.part->AbandonIteration();
+  alarm_.Cancel();
+  RecordAbandoned(state_ == State::kExecuting, now);
+  LoseTransaction();
   state_ = State::kIdle;
+}
+
+void SessionSlot::Alarm::SetAt(Nanos due, Nanos now) {
+  due_ = due;
+  // The wheel may be late by a fifteenth of the distance, but for the nearest ticks: so go up to
+  // it.
+  constexpr Nanos kNear = 4 * kMillisecond;
+  const Nanos left = due - now;
+  slot_->context_->wheel.Set(this, left > kNear ? due - left / 15 : due, now);
+}
+
+void SessionSlot::Alarm::OnTimer(Nanos now) {
+  if (now < due_) {
+    SetAt(due_, now);
+  } else {
+    slot_->GoOn();
+  }
 }
 
 Session::Session(WorkerContext* context, std::uint32_t number)
     : context_(context), number_(number) {
   const LoadPlan& plan = context->plan;
-  const drivers::ClientFactory& clients = context->shared.clients;
-  if (const auto* codecs = std::get_if<std::unique_ptr<drivers::CodecFactory>>(&clients)) {
-    const drivers::CodecFactory& factory = **codecs;
-    by_endpoint_.resize(factory.endpoints().size());
-    for (const load::ScriptStep& step : plan.script.steps) {
-      drivers::Operation operation;
-      operation.plan = &plan.operations[step.operation];
-      const std::size_t endpoint = factory.Route(operation);
-      CAVALRY_CHECK(endpoint < by_endpoint_.size());
-      if (by_endpoint_[endpoint] != nullptr) continue;
-      connections_.push_back(
-          std::make_unique<Channel>(context, this, factory, endpoint, plan.pipeline));
-      by_endpoint_[endpoint] = connections_.back().get();
-    }
-  } else {
-    const auto& pollables = std::get<std::unique_ptr<drivers::PollableFactory>>(clients);
-    connections_.push_back(std::make_unique<PollableConnection>(context, this, *pollables));
+  if (context->pool == nullptr) {
+    set_ = std::make_unique<ConnectionSet>(context, this, plan.pipeline);
   }
   for (std::uint32_t ticket = 0; ticket < plan.pipeline; ++ticket) {
     slots_.push_back(std::make_unique<SessionSlot>(context, this, ticket));
@@ -171,59 +187,70 @@ Session::Session(WorkerContext* context, std::uint32_t number)
 Session::~Session() = default;
 
 void Session::Start() {
-  for (const auto& connection : connections_) connection->Start();
-}
-
-std::uint32_t Session::failed_attempts() const {
-  std::uint32_t most = 0;
-  for (const auto& connection : connections_) {
-    most = std::max(most, connection->failed_attempts());
+  if (context_->plan.connect_per_iteration) {
+    OnUsable();
+  } else if (set_ != nullptr) {
+    set_->Start();
   }
-  return most;
 }
 
-Connection& Session::ConnectionFor(const drivers::Operation& operation) {
-  if (connections_.size() == 1) return *connections_.front();
-  const auto& factory = *std::get<std::unique_ptr<drivers::CodecFactory>>(context_->shared.clients);
-  Connection* const connection = by_endpoint_[factory.Route(operation)];
-  CAVALRY_CHECK(connection != nullptr);
-  return *connection;
+bool Session::never_connected() const {
+  if (!context_->plan.connect_per_iteration) return !ever_usable_;
+  return !set_->ever_ready() && set_->failed_attempts() > 0;
 }
 
-void Session::OnConnectionReady() {
-  ++ready_connections_;
-  if (!ready()) return;
-  ever_ready_ = true;
+bool Session::Settled(std::uint32_t failed_attempts) const {
+  return usable_ || set_ == nullptr || set_->failed_attempts() >= failed_attempts;
+}
+
+const std::string& Session::last_error() const {
+  static const std::string kNone;
+  return set_ == nullptr ? kNone : set_->last_error();
+}
+
+void Session::OnUsable() {
+  usable_ = true;
+  ever_usable_ = true;
   ++context_->ready_sessions;
   context_->shared.ready_sessions.fetch_add(1, std::memory_order_relaxed);
-  for (const auto& slot : slots_) slot->OnSessionReady();
+  for (const auto& slot : slots_) slot->OnUsable();
   context_->Dispatch();
 }
 
-void Session::OnConnectionLost() {
-  const bool was_ready = ready();
-  --ready_connections_;
-  if (!was_ready) return;
-  for (const auto& slot : slots_) slot->OnSessionLost();
+void Session::OnUnusable() {
+  usable_ = false;
+  for (const auto& slot : slots_) slot->OnUnusable();
   context_->shared.ready_sessions.fetch_sub(1, std::memory_order_relaxed);
   if (--context_->ready_sessions == 0) context_->issuer.GiveBack();
 }
 
-void Session::OnAttemptFailed(const drivers::OpResult& result) {
-  last_error_ = fmt::format("{} {}", result.code, result.text);
+void Session::OnSetReady() {
+  const bool opened = slots_.front()->takes();
+  for (const auto& slot : slots_) {
+    if (opened) {
+      slot->OnOpened(true);
+    } else {
+      slot->OnReady();
+    }
+  }
+  if (!context_->plan.connect_per_iteration) OnUsable();
 }
+
+void Session::OnSetLost() {
+  for (const auto& slot : slots_) slot->OnLost();
+  if (!context_->plan.connect_per_iteration) OnUnusable();
+}
+
+void Session::OnSetUnreachable() { slots_.front()->OnOpened(false); }
+
+void Session::OnSetClosed() { slots_.front()->OnGivenBack(); }
 
 void Session::Abandon(Nanos now) {
   for (const auto& slot : slots_) slot->Abandon(now);
 }
 
 void Session::Close(bool farewell) {
-  for (const auto& connection : connections_) connection->Close(farewell);
-}
-
-bool Session::closed() const {
-  return std::all_of(connections_.begin(), connections_.end(),
-                     [](const auto& connection) { return connection->closed(); });
+  if (set_ != nullptr) set_->Close(farewell);
 }
 
 }  // namespace cavalry::run

@@ -42,10 +42,19 @@ struct SharedRun {
   std::atomic<bool> numbers_done{false};
   std::atomic<std::uint32_t> ready_sessions{0};
 
+  std::atomic<std::uint32_t> traced{0};
+
   std::vector<UniqueFd> wake_fds;  // eventfds, one a worker
+
+  // A worker's part of a total; the first ones take what is over.
+  std::uint32_t Share(std::uint32_t total, std::uint32_t worker) const {
+    return total / workers + (worker < total % workers ? 1 : 0);
+  }
 
   void Wake(std::uint32_t worker);
   void WakeAll();
+  // Whether one more operation is to be traced.
+  bool TakeTrace() { return traced.fetch_add(1) < plan.trace; }
   // Raises the stop level and tells everybody.
   void RaiseStop(StopLevel level);
 };

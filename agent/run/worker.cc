@@ -1,30 +1,50 @@
 #include "agent/run/worker.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "agent/run/back_off.h"
 #include "agent/run/thread_priority.h"
-#include "core/base/check.h"
 
 namespace cavalry::run {
 namespace {
 
 // How often the loop's lag is probed.
 constexpr Nanos kProbeDistance = 20 * kMillisecond;
-// The slot of an operation that began right before the end of issuing must be able to time out: a
-// counted run waits for all its operations. The margin is that of the timers.
+// Timers are late by at most so much.
 constexpr Nanos kTimerMargin = kMillisecond;
-// A farewell has its own, shorter deadline; this one only bounds the loop.
-constexpr Nanos kCloseBound = 3 * kSecond;
+
+Nanos LongestPass(const LoadPlan& plan, std::size_t first, std::size_t end) {
+  Nanos longest = 0;
+  for (std::size_t step = first; step < end; ++step) {
+    const Nanos sleep = plan.script.steps[step].sleep;
+    longest += sleep > 0 ? sleep : plan.operation_timeout * 17 / 16 + kTimerMargin;
+  }
+  return longest;
+}
 
 }  // namespace
+
+Nanos LongestIteration(const LoadPlan& plan) {
+  Nanos longest = 0;
+  if (plan.script.variants.empty()) longest = LongestPass(plan, 0, plan.script.steps.size());
+  for (const load::ScriptVariant& variant : plan.script.variants) {
+    longest = std::max(longest, LongestPass(plan, variant.first, variant.first + variant.count));
+  }
+  // Each retry may follow a rollback and a wait.
+  if (plan.script.rollback) longest += plan.operation_timeout * 17 / 16;
+  longest = longest * (Nanos{plan.retries} + 1) + kLongestRetryWait * plan.retries;
+  if (plan.connect_per_iteration) longest += plan.connect_timeout;
+  if (!plan.pool_size) return longest;
+  // Its last sessions wait until all others had the connections.
+  const Nanos rounds = (Nanos{plan.sessions} + *plan.pool_size) / std::max(*plan.pool_size, 1U);
+  return (longest + plan.connect_timeout) * rounds;
+}
 
 Worker::Worker(SharedRun* shared, std::uint32_t index, std::uint32_t first_session,
                std::uint32_t sessions)
@@ -32,92 +52,41 @@ Worker::Worker(SharedRun* shared, std::uint32_t index, std::uint32_t first_sessi
   instants_.fill(kNever);
 }
 
-void Worker::Run() {
-  // Signals are for the main thread. Waking exactly costs nothing here.
+void Worker::PrepareThread(bool realtime) {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   prctl(PR_SET_TIMERSLACK, 1);
-  if (shared_.plan.realtime) TakeRealtimePriority();
-
-  const auto* pollable = std::get_if<std::unique_ptr<drivers::PollableFactory>>(&shared_.clients);
-  LoopOptions options;
-  options.kind = shared_.plan.loop;
-  options.streams = session_count_ * 2;
-  options.only_watches = pollable != nullptr;
-  StatusOr<std::unique_ptr<Loop>> loop = NewLoop(options);
-  if (!loop.ok()) {
-    shared_.mailbox.Post(ReadyMail{loop.status()});
-    return;
-  }
-  if (pollable != nullptr) (*pollable)->EnterThread();
-  context_ = std::make_unique<WorkerContext>(&shared_, index_, *std::move(loop));
-  shared_.mailbox.Post(ReadyMail{absl::OkStatus()});
-  Main();
-  sessions_.clear();
-  context_->loop->RemoveWatch(wake_watch_);
-  context_.reset();
-  if (pollable != nullptr) (*pollable)->LeaveThread();
+  if (realtime) TakeRealtimePriority();
 }
 
-void Worker::Main() {
-  WorkerContext& context = *context_;
-  wake_watch_ = context.loop->AddWatch(this);
-  context.loop->ArmWatch(wake_watch_, shared_.wake_fds[index_].get(), POLLIN, true);
-  for (std::uint32_t i = 0; i < session_count_; ++i) {
-    sessions_.push_back(std::make_unique<Session>(&context, first_session_ + i));
-    sessions_.back()->Start();
-  }
+void Worker::BeginArming(StepContext* context) {
+  step_ = context;
   // Pacing, one whole attempt and what it takes to try again.
   const double rate = std::max(shared_.plan.connect_rate, 1.0);
   const auto pacing = static_cast<Nanos>(
       static_cast<double>(kSecond) * static_cast<double>(session_count_) * shared_.workers / rate);
-  Set(kArmDeadline, context.now + pacing + shared_.plan.connect_timeout + kSecond);
+  Set(kArmDeadline, context->now + pacing + shared_.plan.connect_timeout + kSecond);
   ReadCommands();
   MaybeArm(false);  // an agent without a share has nothing to wait for
-  while (TurnOnce()) {
-  }
-  CloseConnections();
-  PostResult();
 }
 
-bool Worker::TurnOnce() {
-  WorkerContext& context = *context_;
-  const Nanos wake_at = std::min(NextInstant(), context.wheel.next());
-  if (context.loop->Turn(wake_at, context.yielded.empty())) OnAlarm();
-  ++turns_;
-  if (!context.yielded.empty()) {
-    context.now = MonotonicNow();
-    // Only those that are there now: they may yield again.
-    List<SessionSlot> yielded;
-    while (!context.yielded.empty()) yielded.PushBack(context.yielded.PopFront());
-    while (!yielded.empty()) yielded.PopFront()->OnYielded();
-    context.Dispatch();
-  }
-  context.ResumeReady();
-  context.FlushSends();
+Nanos Worker::NextInstant() const { return *std::min_element(instants_.begin(), instants_.end()); }
+
+bool Worker::GoOn() {
   if (!armed_) MaybeArm(false);
-  if (!context.issuer.issuing()) [[unlikely]] {
+  if (!step_->issuer.issuing()) [[unlikely]] {
     OnStopped();
     return !Drained();
   }
   return true;
 }
 
-void Worker::OnEvents(short) {
-  std::uint64_t count = 0;
-  const int fd = shared_.wake_fds[index_].get();
-  [[maybe_unused]] const ssize_t got = ::read(fd, &count, sizeof count);
-  context_->loop->ArmWatch(wake_watch_, fd, POLLIN, false);
-  ReadCommands();
-}
-
 void Worker::ReadCommands() {
-  WorkerContext& context = *context_;
-  context.now = MonotonicNow();
+  step_->now = MonotonicNow();
   const StopLevel stop = shared_.stop.load();
   if (stop != StopLevel::kNone) {
-    context.issuer.Stop(context.now);
+    step_->issuer.Stop(step_->now);
     if (stop >= StopLevel::kNow) AbandonAll();
     return;
   }
@@ -125,19 +94,14 @@ void Worker::ReadCommands() {
     const Nanos start_at = shared_.start_at.load();
     if (start_at != 0) Set(kStart, start_at);
   } else if (shared_.numbers_done.load()) {
-    context.issuer.Stop(context.now);
+    step_->issuer.Stop(step_->now);
   } else {
-    context.Dispatch();  // numbers may have come back
+    Dispatch();  // numbers may have come back
   }
 }
 
-void Worker::Set(Instant instant, Nanos at) { instants_[instant] = at; }
-
-Nanos Worker::NextInstant() const { return *std::min_element(instants_.begin(), instants_.end()); }
-
-void Worker::OnAlarm() {
-  const Nanos now = MonotonicNow();
-  context_->now = now;
+void Worker::RingDue(Nanos now) {
+  step_->now = now;
   for (std::size_t i = 0; i < kInstants; ++i) {
     const Nanos due = instants_[i];
     if (due > now) continue;
@@ -145,11 +109,10 @@ void Worker::OnAlarm() {
     if (started_) loop_lag_.Record(now - due);
     OnInstant(static_cast<Instant>(i), due);
   }
-  context_->wheel.Advance(now);
 }
 
 void Worker::OnInstant(Instant instant, Nanos due) {
-  WorkerContext& context = *context_;
+  StepContext& context = *step_;
   switch (instant) {
     case kArmDeadline:
       MaybeArm(true);
@@ -183,25 +146,23 @@ void Worker::OnInstant(Instant instant, Nanos due) {
 
 void Worker::MaybeArm(bool deadline_passed) {
   if (armed_) return;
-  WorkerContext& context = *context_;
-  if (!deadline_passed && context.fatal.ok() && context.ready_sessions < session_count_) {
-    // Looked at once a turn, while connecting only.
-    for (const auto& session : sessions_) {
-      if (!session->ready() && session->failed_attempts() < kAttemptsAwaited) return;
-    }
+  StepContext& context = *step_;
+  // Looked at once a turn, while connecting only.
+  if (!deadline_passed && context.fatal.ok() && ready_sessions() < session_count_ && !Settled()) {
+    return;
   }
   armed_ = true;
   Set(kArmDeadline, kNever);
   ArmedMail mail;
-  mail.connected = context.ready_sessions;
-  mail.connecting = session_count_ - context.ready_sessions;
+  mail.connected = ready_sessions();
+  mail.connecting = session_count_ - ready_sessions();
   mail.errors = context.measure.interval().connect_errors;
   mail.fatal = context.fatal;
   shared_.mailbox.Post(std::move(mail));
 }
 
 void Worker::BeginIssuing() {
-  WorkerContext& context = *context_;
+  StepContext& context = *step_;
   if (started_ || shared_.stop.load() != StopLevel::kNone) return;
   started_ = true;
   began_ = context.now;
@@ -220,7 +181,7 @@ void Worker::BeginIssuing() {
   } else {
     BeginMeasure(start);
   }
-  context.Dispatch();
+  Dispatch();
   // Others may have been faster, or there is nothing to do.
   context.issuer.CheckDone();
   if (shared_.numbers_done.load()) context.issuer.Stop(context.now);
@@ -230,22 +191,22 @@ void Worker::BeginMeasure(Nanos origin) {
   measuring_ = true;
   turns_ = 0;
   cpu_.Begin();
-  context_->measure.Open(origin);
-  Set(kInterval, context_->measure.boundary());
+  step_->measure.Open(origin);
+  Set(kInterval, step_->measure.boundary());
 }
 
 void Worker::OnProbe() {
-  Set(kProbe, context_->now + kProbeDistance);
-  if (shared_.plan.duration || !context_->issuer.issuing() ||
+  Set(kProbe, step_->now + kProbeDistance);
+  if (shared_.plan.duration || !step_->issuer.issuing() ||
       shared_.ready_sessions.load(std::memory_order_relaxed) > 0) {
     unconnected_since_ = 0;
     return;
   }
-  if (unconnected_since_ == 0) unconnected_since_ = context_->now;
-  if (context_->now - unconnected_since_ < shared_.plan.give_up_unconnected) return;
-  context_->SetFatal(fmt::format("no session has been connected for {} s, last: {}",
+  if (unconnected_since_ == 0) unconnected_since_ = step_->now;
+  if (step_->now - unconnected_since_ < shared_.plan.give_up_unconnected) return;
+  step_->SetFatal(fmt::format("no session has been connected for {} s, last: {}",
                                  static_cast<double>(shared_.plan.give_up_unconnected) / kSecond,
-                                 sessions_.empty() ? "" : sessions_.front()->last_error()));
+                                 LastError()));
 }
 
 void Worker::OnStopped() {
@@ -254,62 +215,45 @@ void Worker::OnStopped() {
   stopped_seen_ = true;
   if (started_ && !measuring_) {
     // Sessions go by the clock: some may have begun to measure before the alarm that says so.
-    if (context_->measure.iterations().attempted > 0) {
-      OnInstant(kMeasure, context_->issuer.measure_start());
+    if (step_->measure.iterations().attempted > 0) {
+      OnInstant(kMeasure, step_->issuer.measure_start());
     }
     Set(kMeasure, kNever);
   }
   Set(kStart, kNever);
   Set(kStop, kNever);
   Nanos drain = shared_.plan.drain_timeout;
-  if (shared_.numbers_done.load()) {
-    drain = std::max(drain, shared_.plan.operation_timeout * 17 / 16 + kTimerMargin);
-  }
-  Set(kDrained, context_->now + drain);
+  // A counted run waits for all its operations.
+  if (shared_.numbers_done.load()) drain = std::max(drain, LongestIteration(shared_.plan));
+  Set(kDrained, step_->now + drain);
 }
 
 bool Worker::Drained() const {
   if (!stopped_seen_) return false;
   return abandoned_ ||
-         context_->warmup.iterations_in_flight() + context_->measure.iterations_in_flight() == 0;
+         step_->warmup.iterations_in_flight() + step_->measure.iterations_in_flight() == 0;
 }
 
 void Worker::AbandonAll() {
   if (abandoned_) return;
   abandoned_ = true;
-  context_->issuer.Stop(context_->now);
-  const bool farewell = shared_.stop.load() != StopLevel::kQuit;
-  for (const auto& session : sessions_) {
-    session->Abandon(MonotonicNow());
-    session->Close(farewell);  // so that no answer comes any more
-  }
+  step_->issuer.Stop(step_->now);
+  AbandonSessions(shared_.stop.load() != StopLevel::kQuit);
 }
 
-void Worker::CloseConnections() {
-  WorkerContext& context = *context_;
-  context.now = MonotonicNow();
+void Worker::EndMeasure() {
+  step_->now = MonotonicNow();
   if (measuring_) {
-    context.measure.Finish(context.now);
+    step_->measure.Finish(step_->now);
+    usage_ = cpu_.End();
   } else if (started_ && session_count_ > 0) {
-    context.warmup.Finish(context.now);
+    step_->warmup.Finish(step_->now);
   }
-  if (measuring_) usage_ = cpu_.End();
   instants_.fill(kNever);
-  const bool farewell = shared_.stop.load() != StopLevel::kQuit;
-  for (const auto& session : sessions_) session->Close(farewell);
-  const Nanos bound = context.now + kCloseBound;
-  while (!std::all_of(sessions_.begin(), sessions_.end(), [](const auto& session) {
-    return session->closed();
-  }) && context.now < bound) {
-    if (context.loop->Turn(std::min(bound, context.wheel.next()), true)) {
-      context.now = MonotonicNow();
-      context.wheel.Advance(context.now);
-    }
-  }
 }
 
-void Worker::PostResult() {
-  WorkerContext& context = *context_;
+void Worker::PostResult(std::string loop, const CpuMeter::Usage& of_sessions) {
+  StepContext& context = *step_;
   if (measuring_) context.measure.CheckIdentities();
   FinishedMail mail;
   mail.worker = index_;
@@ -320,16 +264,14 @@ void Worker::PostResult() {
   result.iterations = context.measure.iterations();
   result.last_end = context.measure.last_end();
   result.stopped_issuing = context.issuer.stopped();
-  result.cpu_user = usage_.user;
-  result.cpu_system = usage_.system;
-  result.run_queue_wait = usage_.run_queue_wait;
+  result.cpu_user = usage_.user + of_sessions.user;
+  result.cpu_system = usage_.system + of_sessions.system;
+  result.run_queue_wait = std::max(usage_.run_queue_wait, of_sessions.run_queue_wait);
   result.wall = usage_.wall;
   result.loop_turns = turns_;
-  for (const auto& session : sessions_) {
-    if (!session->ever_ready()) ++result.sessions_never_connected;
-  }
+  result.sessions_never_connected = NeverConnected();
   result.loop_lag = std::move(loop_lag_);
-  result.loop = context.loop->name();
+  result.loop = std::move(loop);
   result.largest_number = context.issuer.largest_number();
   result.began_any = context.issuer.began_any();
   result.ledger = std::move(context.ledger);

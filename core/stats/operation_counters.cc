@@ -18,6 +18,8 @@ void OperationCounters::Add(const OperationCounters& other) {
   rows += other.rows;
   bytes += other.bytes;
   wrong_answers += other.wrong_answers;
+  keys_asked += other.keys_asked;
+  keys_found += other.keys_found;
 }
 
 void IterationCounters::Add(const IterationCounters& other) {

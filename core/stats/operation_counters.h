@@ -20,11 +20,17 @@ struct OperationCounters {
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0;
   std::uint64_t wrong_answers = 0;
+  std::uint64_t keys_asked = 0;  // by answered reads and multi-reads
+  std::uint64_t keys_found = 0;  // of those
 
   std::uint64_t operator[](Outcome outcome) const {
     return by_outcome[static_cast<std::size_t>(outcome)];
   }
   void Count(Outcome outcome) { ++by_outcome[static_cast<std::size_t>(outcome)]; }
+  void CountKeys(std::uint64_t asked, std::uint64_t found) {
+    keys_asked += asked;
+    keys_found += found;
+  }
   std::uint64_t ended() const;  // sum of the nine classes
   // Neither ok nor miss.
   std::uint64_t failed() const;

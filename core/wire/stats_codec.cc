@@ -44,6 +44,8 @@ stats::OperationCounters CountersOf(const v1::OperationStats& message) {
   counters.rows = message.rows();
   counters.bytes = message.bytes();
   counters.wrong_answers = message.wrong_answers();
+  counters.keys_asked = message.keys_asked();
+  counters.keys_found = message.keys_found();
   return counters;
 }
 
@@ -110,6 +112,10 @@ Status CheckOperation(const v1::OperationStats& message) {
   const stats::OperationCounters counters = CountersOf(message);
   CAVALRY_RETURN_IF_ERROR(CheckCount(counters.attempted, "attempted"));
   CAVALRY_RETURN_IF_ERROR(CheckCount(counters.wrong_answers, "wrong answers"));
+  CAVALRY_RETURN_IF_ERROR(CheckCount(counters.keys_asked, "keys asked"));
+  if (counters.keys_found > counters.keys_asked) {
+    return DataLoss("{} keys found of {} asked for", counters.keys_found, counters.keys_asked);
+  }
   for (std::size_t i = 0; i < kOutcomeCount; ++i) {
     CAVALRY_RETURN_IF_ERROR(
         CheckCount(counters.by_outcome[i], OutcomeName(static_cast<Outcome>(i))));
@@ -201,6 +207,8 @@ void ToMessage(const stats::BasicStats<Count>& stats, const std::vector<std::str
     to->set_rows(from.counters.rows);
     to->set_bytes(from.counters.bytes);
     to->set_wrong_answers(from.counters.wrong_answers);
+    to->set_keys_asked(from.counters.keys_asked);
+    to->set_keys_found(from.counters.keys_found);
     const auto& histograms = from.histograms;
     if (const auto* ok = histograms.Get(Outcome::kOk)) ToMessage(*ok, to->mutable_service());
     if (const auto* miss = histograms.Get(Outcome::kMiss)) ToMessage(*miss, to->mutable_miss());

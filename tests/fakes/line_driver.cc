@@ -4,8 +4,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <optional>
@@ -24,7 +27,8 @@ using drivers::OpResult;
 using drivers::Ticket;
 
 void AppendRequest(const Operation& operation, ByteBuffer& out) {
-  static constexpr char kLetters[] = {'R', 'I', 'U', 'D'};
+  // In the order of OperationKind.
+  static constexpr std::string_view kLetters = "RMSIUD+NBCKZH";
   out.Append(kLetters[static_cast<std::size_t>(operation.plan->kind)]);
   out.Append(' ');
   char digits[20];
@@ -40,7 +44,17 @@ OpResult ParseAnswer(std::string_view line) {
   OpResult result;
   result.bytes = line.size() + 1;
   if (line.starts_with("OK")) {
-    result.rows = 1;
+    std::string_view numbers = line.substr(2);
+    const auto next = [&numbers](std::uint64_t value) {
+      if (numbers.empty()) return value;
+      numbers.remove_prefix(1);
+      const char* const end = numbers.data() + numbers.size();
+      const char* const rest = std::from_chars(numbers.data(), end, value).ptr;
+      numbers.remove_prefix(static_cast<std::size_t>(rest - numbers.data()));
+      return value;
+    };
+    result.rows = static_cast<std::uint32_t>(next(1));
+    result.insert_id = next(0);
     return result;
   }
   if (line == "MISS") {
@@ -51,6 +65,7 @@ OpResult ParseAnswer(std::string_view line) {
   result.severity = line.starts_with("FATAL") ? Severity::kFatal
                     : line.starts_with("BYE") ? Severity::kReconnect
                                               : Severity::kNormal;
+  result.retryable = line.starts_with("RETRY");
   const std::size_t code = line.find(' ');
   if (code == std::string_view::npos) return result;
   const std::size_t text = line.find(' ', code + 1);
@@ -154,9 +169,12 @@ class LineClient final : public drivers::PollableClient {
     return Wait(POLLOUT);
   }
 
+  std::string_view request_text() const override { return request_; }
+
   drivers::PollStep Start(const Operation& operation) override {
     out_.Clear();
     AppendRequest(operation, out_);
+    request_.assign(out_.view());
     phase_ = Phase::kOperation;
     return SendAndRead();
   }
@@ -234,6 +252,74 @@ class LineClient final : public drivers::PollableClient {
   ByteBuffer out_;
   ByteBuffer received_;
   std::string line_;
+  std::string request_;
+};
+
+// The same, waited for.
+class LineBlockingClient final : public drivers::BlockingClient {
+ public:
+  LineBlockingClient(const LineDriverOptions& options, const drivers::ClientConfig& config)
+      : client_(options),
+        connect_timeout_(config.connect_timeout),
+        operation_timeout_(config.operation_timeout),
+        interrupt_(eventfd(0, EFD_CLOEXEC)) {}
+
+  OpResult Connect() override {
+    OpResult result = WaitFor(client_.StartConnect(), connect_timeout_);
+    if (result.outcome == Outcome::kTimeout) result.code = "connect_timeout";
+    return result;
+  }
+  OpResult Run(const Operation& operation) override {
+    return WaitFor(client_.Start(operation), operation_timeout_);
+  }
+  void Close() override { client_.StartClose(); }
+  void Interrupt() override {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(interrupt_.get(), &one, sizeof one);
+  }
+  std::string_view request_text() const override { return client_.request_text(); }
+
+ private:
+  OpResult WaitFor(drivers::PollStep step, Nanos timeout) {
+    const Nanos deadline = MonotonicNow() + timeout;
+    while (!step.done) {
+      pollfd polled[] = {{step.wait.fd, step.wait.events, 0}, {interrupt_.get(), POLLIN, 0}};
+      const Nanos left = std::max<Nanos>(deadline - MonotonicNow(), 0);
+      const timespec wait{left / kSecond, left % kSecond};
+      const int ready = ::ppoll(polled, 2, &wait, nullptr);
+      if (ready <= 0 || polled[1].revents != 0) {
+        client_.StartClose();
+        OpResult result;
+        result.outcome = ready <= 0 ? Outcome::kTimeout : Outcome::kBroken;
+        result.severity = Severity::kReconnect;
+        result.outcome_unknown = true;
+        result.code = ready <= 0 ? "timeout" : "interrupted";
+        return result;
+      }
+      step = client_.Continue(polled[0].revents, false);
+    }
+    return step.result;
+  }
+
+  LineClient client_;
+  const Nanos connect_timeout_;
+  const Nanos operation_timeout_;
+  const UniqueFd interrupt_;
+};
+
+class LineBlockingFactory final : public drivers::BlockingFactory {
+ public:
+  LineBlockingFactory(const LineDriverOptions& options, const drivers::ClientConfig& config)
+      : options_(options), config_(config) {}
+  void EnterThread() const override {}
+  void LeaveThread() const override {}
+  std::unique_ptr<drivers::BlockingClient> NewClient() const override {
+    return std::make_unique<LineBlockingClient>(options_, config_);
+  }
+
+ private:
+  const LineDriverOptions& options_;
+  const drivers::ClientConfig config_;
 };
 
 class LinePollableFactory final : public drivers::PollableFactory {
@@ -251,7 +337,9 @@ class LinePollableFactory final : public drivers::PollableFactory {
 
 }  // namespace
 
-StatusOr<drivers::ClientFactory> LineDriver::NewClientFactory(const drivers::ClientConfig&) const {
+StatusOr<drivers::ClientFactory> LineDriver::NewClientFactory(
+    const drivers::ClientConfig& config) const {
+  if (options_.blocking) return std::make_unique<LineBlockingFactory>(options_, config);
   if (options_.pollable) return std::make_unique<LinePollableFactory>(options_);
   return std::make_unique<LineCodecFactory>(options_);
 }

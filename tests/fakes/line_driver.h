@@ -1,7 +1,7 @@
-// A driver for tests, over LineServer's protocol, as codec or as pollable client. A request is a
-// letter and a key ("R 17"); an answer "OK <rows>", "MISS", "ERR <code> <text>" (rejected),
-// "BYE <code> <text>" (rejected, the connection is of no further use) or "FATAL <code> <text>".
-// With `greet` a client first sends "HELLO" and waits for "WELCOME".
+// A driver for tests, over LineServer's protocol, as codec, pollable or blocking client. A request is
+// a letter and a key ("R 17"; B begin, C commit, K rollback); an answer "OK <rows> <insert id>", both
+// optional, "MISS", "ERR <code> <text>" (rejected), "RETRY <code> <text>" (the same, retryable), "BYE
+// <code> <text>" (rejected, the connection is of no further use) or "FATAL <code> <text>". With `greet` a client first sends "HELLO" and waits for "WELCOME".
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct LineDriverOptions {
   std::vector<drivers::Endpoint> endpoints;  // reads go to the first, writes to the last
   bool greet = false;
   bool pollable = false;
+  bool blocking = false;
   std::uint64_t unsendable_key = 0;  // Encode refuses it; 0: none
 };
 

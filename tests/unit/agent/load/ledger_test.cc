@@ -134,10 +134,23 @@ class RecordByOutcome : public testing::Test {
  protected:
   OperationRecipe Recipe(drivers::OperationKind kind) {
     plan_.kind = kind;
+    plan_.table = &table_;
     OperationRecipe recipe;
     recipe.plan = &plan_;
     return recipe;
   }
+  void Record(const OperationRecipe& recipe, Outcome outcome, bool unknown, Ledger* ledger) {
+    drivers::OpResult result;
+    result.outcome = outcome;
+    result.outcome_unknown = unknown;
+    result.insert_id = insert_id_;
+    RecordInLedger(recipe, prepared_, result, ledger);
+  }
+
+  drivers::TableSchema table_{
+      .name = "t",
+      .columns = {{"id", *ParseColumnType("bigint"), false}, {"n", *ParseColumnType("int"), true}}};
+  std::uint64_t insert_id_ = 0;
   PreparedOperation prepared_{{}, /*key=*/7, /*version=*/3, false};
   drivers::OperationPlan plan_;
 };
@@ -157,7 +170,7 @@ TEST_F(RecordByOutcome, InsertsAreAcknowledgedUnknownOrRefused) {
   };
   for (const auto& [outcome, unknown, state] : cases) {
     Ledger ledger(1);
-    RecordInLedger(recipe, prepared_, outcome, unknown, &ledger);
+    Record(recipe, outcome, unknown, &ledger);
     EXPECT_EQ(ledger.InsertOf(0, 7), state) << OutcomeName(outcome);
   }
 }
@@ -175,7 +188,7 @@ TEST_F(RecordByOutcome, UpdatesAndDeletesAreAcknowledgedUnknownOrNothing) {
     };
     for (const auto& [outcome, unknown, wanted] : cases) {
       Ledger ledger(1);
-      RecordInLedger(recipe, prepared_, outcome, unknown, &ledger);
+      Record(recipe, outcome, unknown, &ledger);
       const auto writes = WritesOf(ledger, 7);
       ASSERT_EQ(writes.has_value(), wanted != '-') << OutcomeName(outcome);
       if (!writes) continue;
@@ -191,7 +204,7 @@ TEST_F(RecordByOutcome, UpdatesAndDeletesAreAcknowledgedUnknownOrNothing) {
 
 TEST_F(RecordByOutcome, ReadsAreNotKept) {
   Ledger ledger(1);
-  RecordInLedger(Recipe(drivers::OperationKind::kRead), prepared_, Outcome::kOk, false, &ledger);
+  Record(Recipe(drivers::OperationKind::kRead), Outcome::kOk, false, &ledger);
   EXPECT_EQ(ledger.keys(), 0U);
   EXPECT_EQ(ledger.unaudited(), 0U);
 }
@@ -202,13 +215,69 @@ TEST_F(RecordByOutcome, KeysOfSeveralWritersAreCountedWhenAcknowledged) {
     OperationRecipe recipe = Recipe(kind);
     recipe.auditable = false;
     Ledger ledger(1);
-    RecordInLedger(recipe, prepared_, Outcome::kOk, false, &ledger);
-    RecordInLedger(recipe, prepared_, Outcome::kTimeout, false, &ledger);
-    RecordInLedger(recipe, prepared_, Outcome::kMiss, false, &ledger);
+    Record(recipe, Outcome::kOk, false, &ledger);
+    Record(recipe, Outcome::kTimeout, false, &ledger);
+    Record(recipe, Outcome::kMiss, false, &ledger);
     EXPECT_EQ(ledger.unaudited(), 1U);
     EXPECT_FALSE(WritesOf(ledger, 7));
     EXPECT_EQ(ledger.InsertOf(0, 7), InsertState::kNone);
   }
+}
+
+TEST_F(RecordByOutcome, ABatchIsAllItsRows) {
+  const OperationRecipe recipe = Recipe(drivers::OperationKind::kInsert);
+  plan_.batch = 3;
+  Ledger ledger(1);
+  Record(recipe, Outcome::kOk, false, &ledger);
+  EXPECT_EQ(ledger.InsertOf(0, 6), InsertState::kNone);
+  for (const std::uint64_t key : {7, 8, 9}) {
+    EXPECT_EQ(ledger.InsertOf(0, key), InsertState::kAcknowledged);
+  }
+  EXPECT_EQ(ledger.InsertOf(0, 10), InsertState::kNone);
+}
+
+TEST_F(RecordByOutcome, KeysThatTheServerGaveAreThoseThatItTold) {
+  const OperationRecipe recipe = Recipe(drivers::OperationKind::kInsert);
+  plan_.columns = {1};
+  plan_.batch = 2;
+  table_.columns[0].auto_increment = true;
+  Ledger ledger(1);
+  EXPECT_FALSE(ledger.keys_given(0));
+  insert_id_ = 500;
+  Record(recipe, Outcome::kOk, false, &ledger);
+  EXPECT_TRUE(ledger.keys_given(0));
+  EXPECT_EQ(ledger.InsertOf(0, 500), InsertState::kAcknowledged);
+  EXPECT_EQ(ledger.InsertOf(0, 501), InsertState::kAcknowledged);
+  EXPECT_EQ(ledger.InsertOf(0, 7), InsertState::kNone);
+  // Without an answer there is no key to look for.
+  insert_id_ = 0;
+  Record(recipe, Outcome::kTimeout, false, &ledger);
+  EXPECT_EQ(ledger.unknown_without_key(), 2U);
+  EXPECT_EQ(ledger.unaudited(), 0U);
+  // An answer that does not tell it.
+  Record(recipe, Outcome::kOk, false, &ledger);
+  EXPECT_EQ(ledger.unaudited(), 2U);
+  Record(recipe, Outcome::kRejected, false, &ledger);
+  EXPECT_EQ(ledger.unaudited(), 2U);
+}
+
+TEST_F(RecordByOutcome, AnInsertThatGivesTheKeyItselfIsFoundByIt) {
+  const OperationRecipe recipe = Recipe(drivers::OperationKind::kInsert);
+  plan_.columns = {0, 1};
+  table_.columns[0].auto_increment = true;
+  insert_id_ = 500;
+  Ledger ledger(1);
+  Record(recipe, Outcome::kOk, false, &ledger);
+  EXPECT_EQ(ledger.InsertOf(0, 7), InsertState::kAcknowledged);
+  EXPECT_FALSE(ledger.keys_given(0));
+}
+
+TEST_F(RecordByOutcome, IncrementsAreUnaudited) {
+  Ledger ledger(1);
+  Record(Recipe(drivers::OperationKind::kIncrement), Outcome::kOk, false, &ledger);
+  Record(Recipe(drivers::OperationKind::kIncrement), Outcome::kTimeout, false, &ledger);
+  EXPECT_EQ(ledger.unaudited(), 1U);
+  EXPECT_FALSE(WritesOf(ledger, 7));
 }
 
 }  // namespace

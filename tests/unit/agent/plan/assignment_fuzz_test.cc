@@ -94,8 +94,9 @@ void Use(const run::LoadPlan& plan) {
         ASSERT_EQ(prepared.key % plan.total_sessions, plan.first_session);
       }
       if (prepared.verify) checker.Expect(recipe, prepared.key);
-      load::RecordInLedger(recipe, prepared, i == 0 ? Outcome::kOk : Outcome::kTimeout, false,
-                           &ledger);
+      drivers::OpResult result;
+      result.outcome = i == 0 ? Outcome::kOk : Outcome::kTimeout;
+      load::RecordInLedger(recipe, prepared, result, &ledger);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Exact numbers of iterations, warm-up, intervals and drain, over both loops and both client
+// Exact numbers of iterations, warm-up, intervals and drain, over both loops and all client
 // models.
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ fakes::LineServerOptions Answering(std::string text, Nanos delay = 0) {
 
 struct Way {
   LoopKind loop;
-  bool pollable;
+  bool pollable = false;
+  bool blocking = false;
 };
 
 class LoadRunCounts : public testing::TestWithParam<Way> {
@@ -34,6 +35,7 @@ class LoadRunCounts : public testing::TestWithParam<Way> {
     options.port = server.port();
     options.loop = GetParam().loop;
     options.pollable = GetParam().pollable;
+    options.blocking = GetParam().blocking;
     return options;
   }
 };
@@ -45,7 +47,7 @@ TEST_P(LoadRunCounts, EndsAfterExactlyTheNumbersThatWereAsked) {
   };
   for (const Case& one : {Case{7, 1, 3, 1}, Case{10, 3, 1, 1}, Case{1, 8, 1, 2}, Case{0, 2, 1, 1},
                           Case{1000, 7, 1, 3}, Case{101, 5, 4, 2}}) {
-    if (GetParam().pollable && one.pipeline > 1) continue;
+    if ((GetParam().pollable || GetParam().blocking) && one.pipeline > 1) continue;
     LineServer server(Answering("OK 1\n"));
     PlanOptions options = Options(server);
     options.count = one.count;
@@ -105,7 +107,9 @@ TEST_P(LoadRunCounts, TimedRunEndsOnTimeWithWholeIntervals) {
   EXPECT_GT(worker.loop_lag.count(), 20u);
   EXPECT_GE(worker.last_end, worker.stopped_issuing - kSecond);
   EXPECT_LE(worker.last_end - result.finished.measure_start, 2200 * kMillisecond);
-  EXPECT_EQ(worker.loop, GetParam().loop == LoopKind::kEpoll ? "epoll" : "io_uring");
+  EXPECT_EQ(worker.loop, GetParam().blocking                    ? "threads"
+                         : GetParam().loop == LoopKind::kEpoll ? "epoll"
+                                                               : "io_uring");
 }
 
 TEST_P(LoadRunCounts, KnownDelayIsTheMedian) {
@@ -247,6 +251,7 @@ TEST_P(LoadRunCounts, WritesAreInTheLedger) {
 }
 
 std::string NameOf(const testing::TestParamInfo<Way>& way) {
+  if (way.param.blocking) return "Blocking";
   return std::string(way.param.loop == LoopKind::kEpoll ? "Epoll" : "IoUring") +
          (way.param.pollable ? "Pollable" : "Codec");
 }
@@ -255,7 +260,8 @@ INSTANTIATE_TEST_SUITE_P(AllWays, LoadRunCounts,
                          testing::Values(Way{LoopKind::kEpoll, false},
                                          Way{LoopKind::kIoUring, false},
                                          Way{LoopKind::kEpoll, true},
-                                         Way{LoopKind::kIoUring, true}),
+                                         Way{LoopKind::kIoUring, true},
+                                         Way{LoopKind::kAuto, false, true}),
                          NameOf);
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Time-outs, lost and refused connections, fatal errors, odd answers: each ends in its class, over
-// both loops and both client models.
+// both loops and all client models.
 #include <dirent.h>
 #include <unistd.h>
 
@@ -31,7 +31,8 @@ LineServerOptions Answering(LineReply reply) {
 
 struct Way {
   LoopKind loop;
-  bool pollable;
+  bool pollable = false;
+  bool blocking = false;
 };
 
 class LoadRunFaults : public testing::TestWithParam<Way> {
@@ -41,6 +42,7 @@ class LoadRunFaults : public testing::TestWithParam<Way> {
     options.port = port;
     options.loop = GetParam().loop;
     options.pollable = GetParam().pollable;
+    options.blocking = GetParam().blocking;
     return options;
   }
   // A port that nobody listens on.
@@ -280,6 +282,7 @@ TEST_P(LoadRunFaults, NumbersOfAWorkerWithoutConnectionsAreDoneByOthers) {
 }
 
 std::string NameOf(const testing::TestParamInfo<Way>& way) {
+  if (way.param.blocking) return "Blocking";
   return std::string(way.param.loop == LoopKind::kEpoll ? "Epoll" : "IoUring") +
          (way.param.pollable ? "Pollable" : "Codec");
 }
@@ -288,7 +291,8 @@ INSTANTIATE_TEST_SUITE_P(AllWays, LoadRunFaults,
                          testing::Values(Way{LoopKind::kEpoll, false},
                                          Way{LoopKind::kIoUring, false},
                                          Way{LoopKind::kEpoll, true},
-                                         Way{LoopKind::kIoUring, true}),
+                                         Way{LoopKind::kIoUring, true},
+                                         Way{LoopKind::kAuto, false, true}),
                          NameOf);
 
 // Of the codec model only.

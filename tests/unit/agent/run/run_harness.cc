@@ -18,6 +18,7 @@ TestPlan::TestPlan(const PlanOptions& options) {
   }
   driver.greet = options.greet;
   driver.pollable = options.pollable;
+  driver.blocking = options.blocking;
   driver.unsendable_key = options.unsendable_key;
   driver_ = std::make_unique<fakes::LineDriver>(driver);
   plan.driver = driver_.get();
@@ -27,7 +28,9 @@ TestPlan::TestPlan(const PlanOptions& options) {
   table->columns.push_back({"id", *ParseColumnType("bigint"), false});
   table->rows = 1000;
   plan.tables.push_back(std::move(table));
-  for (const drivers::OperationKind kind : options.script) AddOperation(kind);
+  for (const drivers::OperationKind kind : options.script) {
+    plan.script.steps.push_back({AddOperation(kind), 0});
+  }
 
   plan.sessions = options.sessions;
   plan.total_sessions = options.sessions;
@@ -46,18 +49,43 @@ TestPlan::TestPlan(const PlanOptions& options) {
   plan.drain_timeout = options.drain_timeout;
   plan.connect_rate = options.connect_rate;
   plan.keep_ledger = options.keep_ledger;
+  SetRecipePlans();
+}
+
+void TestPlan::SetRecipePlans() {
   for (std::size_t i = 0; i < plan.operations.size(); ++i) {
     plan.recipes[i].plan = &plan.operations[i];
   }
 }
 
-void TestPlan::AddOperation(drivers::OperationKind kind) {
+void TestPlan::SetScript(std::string_view letters, Nanos sleep) {
+  static constexpr std::string_view kLetters = "RMSIUD+NBCKZH";
+  plan.script.steps.clear();
+  const auto operation_of = [this](char letter) {
+    const auto kind = static_cast<drivers::OperationKind>(kLetters.find(letter));
+    for (const drivers::OperationPlan& operation : plan.operations) {
+      if (operation.kind == kind) return operation.index;
+    }
+    return AddOperation(kind);
+  };
+  for (const char letter : letters) {
+    if (letter == '.') {
+      plan.script.steps.push_back({0, 0, sleep});
+    } else {
+      plan.script.steps.push_back({operation_of(letter), 0});
+    }
+  }
+  if (letters.find('B') != std::string_view::npos) plan.script.rollback = operation_of('K');
+  SetRecipePlans();
+}
+
+std::uint32_t TestPlan::AddOperation(drivers::OperationKind kind) {
   const auto index = static_cast<std::uint32_t>(plan.operations.size());
   drivers::OperationPlan operation;
   operation.name = std::string(drivers::OperationKindName(kind)) + std::to_string(index);
   operation.index = index;
   operation.kind = kind;
-  operation.table = plan.tables.front().get();
+  if (drivers::HasTable(kind)) operation.table = plan.tables.front().get();
   load::OperationRecipe recipe;
   if (kind == drivers::OperationKind::kInsert) {
     operation.columns = {0};
@@ -72,7 +100,7 @@ void TestPlan::AddOperation(drivers::OperationKind kind) {
   }
   plan.operations.push_back(std::move(operation));
   plan.recipes.push_back(std::move(recipe));
-  plan.script.steps.push_back({index, 0});
+  return index;
 }
 
 Collected RunToEnd(const LoadPlan& plan, Nanos bound,
@@ -101,6 +129,8 @@ Collected RunToEnd(const LoadPlan& plan, Nanos bound,
       (interval->part == Part::kMeasure ? result.measure : result.warmup).Add(*interval->recorder);
       result.intervals.push_back(std::move(one));
       (*run)->Recycle(interval->worker, std::move(interval->recorder));
+    } else if (auto* trace = std::get_if<TraceEvent>(&event)) {
+      result.traces.push_back(std::move(trace->text));
     } else if (auto* finished = std::get_if<FinishedEvent>(&event)) {
       result.finished = std::move(*finished);
       result.ended = true;

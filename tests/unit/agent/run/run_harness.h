@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/run/load_run.h"
@@ -20,6 +22,7 @@ struct PlanOptions {
   std::vector<drivers::Endpoint> endpoints;  // instead of `port`
   bool greet = false;
   bool pollable = false;
+  bool blocking = false;
   std::uint64_t unsendable_key = 0;
   LoopKind loop = LoopKind::kEpoll;
   std::uint32_t sessions = 1;
@@ -42,8 +45,15 @@ class TestPlan {
   explicit TestPlan(const PlanOptions& options);
   LoadPlan plan;
 
+  // One more operation, done by no step yet; its index.
+  std::uint32_t AddOperation(drivers::OperationKind kind);
+  // The script is this: letters as in LineDriver's requests, of operations that are made where there
+  // are none; '.' waits for `sleep`. A rollback is implied where it begins something.
+  void SetScript(std::string_view letters, Nanos sleep = 0);
+
  private:
-  void AddOperation(drivers::OperationKind kind);
+
+  void SetRecipePlans();
 
   std::unique_ptr<fakes::LineDriver> driver_;
 };
@@ -61,6 +71,7 @@ struct Collected {
   std::vector<Interval> intervals;
   stats::StatsTotals warmup{0};
   stats::StatsTotals measure{0};
+  std::vector<std::string> traces;
   FinishedEvent finished;
   bool ended = false;
   Nanos took = 0;  // from StartAt to the end

@@ -11,6 +11,7 @@
 
 #include "agent/agent.h"
 #include "agent/report/self_monitor.h"
+#include "core/base/host_port.h"
 #include "core/base/log.h"
 
 namespace {
@@ -42,6 +43,14 @@ void TieLifeToParent(int fd) {
   }).detach();
 }
 
+// "" or why the coordinator cannot be dialled there, however often it is tried.
+std::string WhyNotDialled(const std::string& address) {
+  const auto parsed = cavalry::ParseHostPort(address);
+  if (!parsed.ok()) return cavalry::StatusText(parsed.status());
+  if (!parsed->host.empty() && parsed->port != 0) return "";
+  return "'" + address + "': write HOST:PORT, where 'cavalry run --listen' listens, as db1:7400";
+}
+
 int Run(int argc, char** argv) {
   cavalry::agent::AgentOptions options;
   int parent_fd = -1;
@@ -55,12 +64,15 @@ int Run(int argc, char** argv) {
       "waits "
       "for the next run when one is over.\n\n"
       "  cavalry-agent --coordinator db-lab1:7400\n"};
-  app.add_option("--coordinator", options.coordinator,
-                 "Where 'cavalry run --listen' listens, HOST:PORT")
+  app.add_option("--coordinator", options.coordinator, "Where 'cavalry run --listen' listens")
+      ->check(WhyNotDialled)
+      ->type_name("HOST:PORT")
       ->required();
-  app.add_option("--name", options.name, "Name in the report (default: the host's name)");
+  app.add_option("--name", options.name, "Name in the report (default: the host's name)")
+      ->type_name("NAME");
   app.add_option("--workers", options.workers, "Load threads (default: one per core)")
-      ->check(CLI::Range(1U, 1024U));
+      ->check(CLI::Range(1U, 1024U))
+      ->type_name("N");
   app.add_option("--loop", loop, "Event loop: auto, io_uring or epoll")
       ->check(CLI::IsMember({"auto", "io_uring", "epoll"}))
       ->capture_default_str();

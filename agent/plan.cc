@@ -66,15 +66,11 @@ Status SetSessions(const v1::Assignment& assignment, run::LoadPlan* plan) {
     return InvalidArgument("sessions {} to {} are not among {}", plan->first_session,
                            plan->first_session + plan->sessions, plan->total_sessions);
   }
-  plan->pipeline = std::max<std::uint32_t>(load.pipeline(), 1);
-  if (plan->pipeline > kMaxPipeline) {
-    return InvalidArgument("load.pipeline {} is more than {}", plan->pipeline, kMaxPipeline);
+  if (load.pipeline() > kMaxPipeline) {
+    return InvalidArgument("load.pipeline {} is more than {}", load.pipeline(), kMaxPipeline);
   }
-  if (plan->pipeline > 1 && !plan->driver->pipelines()) {
-    return InvalidArgument(
-        "{}: the {} driver sends one operation at a time; load.pipeline must be 1",
-        assignment.target(), plan->driver->kind());
-  }
+  // It applies where it can: preflight has said where not.
+  plan->pipeline = plan->driver->pipelines() ? std::max<std::uint32_t>(load.pipeline(), 1) : 1;
   if (std::isfinite(assignment.connect_rate()) && assignment.connect_rate() > 0) {
     plan->connect_rate = std::clamp(assignment.connect_rate(), kMinConnectRate, kMaxConnectRate);
   }

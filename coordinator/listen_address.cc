@@ -6,18 +6,13 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
-
-#include <fmt/format.h>
 
 #include "core/base/unique_fd.h"
 
 namespace cavalry::coordinator {
 namespace {
-
-constexpr int kMaxPort = 65'535;
 
 bool IsLoopback(const std::string& host) {
   if (host == "localhost" || host == "::1") return true;
@@ -28,31 +23,10 @@ bool IsLoopback(const std::string& host) {
 
 }  // namespace
 
-std::string ListenAddress::text() const {
-  const bool v6 = host.find(':') != std::string::npos;
-  return v6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
-}
-
 StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos) {
-    return InvalidArgument("'{}' is no address to listen on: write host:port, as 0.0.0.0:7400",
-                           text);
-  }
   ListenAddress address;
-  address.host = std::string(text.substr(0, colon));
-  if (address.host.size() >= 2 && address.host.front() == '[' && address.host.back() == ']') {
-    address.host = address.host.substr(1, address.host.size() - 2);
-  } else if (address.host.find(':') != std::string::npos) {
-    return InvalidArgument("'{}': write an IPv6 address in brackets, as [::1]:7400", text);
-  }
+  CAVALRY_ASSIGN_OR_RETURN(static_cast<HostPort&>(address), ParseHostPort(text));
   if (address.host.empty()) address.host = "0.0.0.0";
-  const std::string_view port = text.substr(colon + 1);
-  const auto result = std::from_chars(port.data(), port.data() + port.size(), address.port);
-  if (port.empty() || result.ec != std::errc() || result.ptr != port.data() + port.size() ||
-      address.port < 0 || address.port > kMaxPort) {
-    return InvalidArgument("'{}': the port is a number from 0 to {}", text, kMaxPort);
-  }
   address.loopback = IsLoopback(address.host);
   return address;
 }

@@ -4,16 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/host_port.h"
 #include "core/base/status.h"
 
 namespace cavalry::coordinator {
 
-struct ListenAddress {
-  std::string host;       // name or address, without brackets
-  int port = 0;           // 0: a free one
+// Port 0: a free one.
+struct ListenAddress : HostPort {
   bool loopback = false;  // only programs of this machine can reach it
-
-  std::string text() const;  // "host:port", "[::1]:7400"
 };
 
 // "0.0.0.0:7400", "[::]:7400", "localhost:7400", ":7400" (all addresses).

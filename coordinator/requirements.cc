@@ -48,11 +48,6 @@ Status CheckRequirement(const v1::Hello& hello, const Requirement& need, std::si
                              need.driver, kind);
     }
   }
-  if (need.pipelines && !found->pipelines()) {
-    return InvalidArgument(
-        "target {}: the driver {} has one operation in flight per session: set load.pipeline to 1",
-        need.target, need.driver);
-  }
   const std::uint64_t share = (need.sessions + agents - 1) / agents;
   const std::uint64_t files =
       share * std::max<std::uint64_t>(found->files_per_session(), 1) + kFilesBesideSessions;
@@ -77,7 +72,6 @@ std::vector<Requirement> RequirementsOf(const run::RunPlan& plan) {
     for (const run::PlannedStep& step : plan.steps) {
       if (step.step.target() != target.name()) continue;
       need.operations.merge(OperationsUsed(step.workload));
-      need.pipelines = need.pipelines || step.workload.load().pipeline() > 1;
       need.sessions = std::max<std::uint64_t>(need.sessions, step.workload.load().sessions());
     }
     needs.push_back(std::move(need));

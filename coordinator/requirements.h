@@ -22,7 +22,6 @@ struct Requirement {
   std::string target;
   std::string driver;
   std::set<std::string> operations;  // "read", "insert", …
-  bool pipelines = false;
   std::uint64_t sessions = 0;  // most of any step, over all agents
 };
 

@@ -202,6 +202,12 @@ Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
   for (const std::string& warning : target.driver->Warnings(target.settings, set.operations)) {
     done->add_warnings(fmt::format("{}: {}", target.name, warning));
   }
+  if (workload.load().pipeline() > 1 && !target.driver->pipelines()) {
+    done->add_warnings(fmt::format(
+        "target {}: the {} driver has one operation in flight per session, so load.pipeline {} "
+        "does not apply to it",
+        target.name, target.driver->kind(), workload.load().pipeline()));
+  }
   if (!order.connect()) return absl::OkStatus();
   CAVALRY_RETURN_IF_ERROR(
       Annotate(ResolveSecrets(workload, target.driver->kind(), &target.settings), target.name));

@@ -111,6 +111,7 @@ v1::StepReport ResultStreamer::Finish(const run::FinishedEvent& finished) {
   report.set_start_late_ns(finished.start_late);
   report.set_max_rss_bytes(PeakResidentBytes());
   report.set_sessions_never_connected(never_connected);
+  report.set_pipeline(plan_.pipeline);
   AddNextNumbers(plan_, numbers, &report);
   return report;
 }

@@ -151,6 +151,7 @@ std::string RenderPlan(const PreparedRun& prepared, const PlanTextOptions& optio
     text += PlanLine("sweep", sweep);
   std::map<std::string, std::string> owners;  // owner -> other targets that use its tables
   for (const v1::Target& target : workload.targets()) {
+    if (!spec::IsLoaded(target)) continue;
     std::string& users = owners[spec::OwnerOf(target)];
     if (spec::OwnerOf(target) != target.name())
       users += (users.empty() ? "" : ", ") + target.name();

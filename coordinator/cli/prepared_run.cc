@@ -1,8 +1,5 @@
 #include "coordinator/cli/prepared_run.h"
 
-#include <algorithm>
-#include <set>
-
 #include "coordinator/requirements.h"
 #include "coordinator/run_session.h"
 #include "coordinator/spec/override.h"
@@ -40,8 +37,7 @@ Nanos ExpectedRunTime(const v1::Workload& workload, const std::vector<run::Plann
     expected += run::ExpectedLoadTime(step.workload) + kStepOverhead;
   }
   if (workload.reset() == v1::RESET_NEVER) return expected;
-  std::set<std::string> owners;
-  for (const v1::Target& target : workload.targets()) owners.insert(spec::OwnerOf(target));
+  const std::vector<std::string> owners = spec::TableOwners(workload);
   std::uint64_t rows = 0;
   for (const v1::Table& table : workload.tables()) {
     if (table.existing() != v1::EXISTING_USE) rows += table.rows() * owners.size();

@@ -345,6 +345,7 @@ void Aggregator::MergeReport(const v1::StepReportReceived& event, AgentStepView*
   }
   step.sessions_never_connected +=
       std::min<std::uint64_t>(report.sessions_never_connected(), part->sessions);
+  step.pipeline = std::max(step.pipeline, report.pipeline());
   if (step.loop.empty()) step.loop = report.loop();
   for (const std::string& warning : report.warnings()) AddWarning(part->agent, warning, &step);
   if (const Status fatal = wire::FromMessage(report.fatal()); !fatal.ok()) {

@@ -86,6 +86,7 @@ struct StepView {
   Nanos waited_workers = 0;  // of that: ready to run, waiting for a core
   std::uint64_t loop_turns = 0;
   std::uint64_t sessions_never_connected = 0;
+  std::uint32_t pipeline = 0;  // operations that a session could have in flight; 0: not known
   bool generator_limited = false;
   bool lost_agent = false;
   bool faulty_agent = false;

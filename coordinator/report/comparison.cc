@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "coordinator/report/load_point.h"
+#include "coordinator/spec/spec_check.h"
 
 namespace cavalry::report {
 namespace {
@@ -155,7 +156,9 @@ std::vector<Comparison> Compare(const v1::Workload& workload, const std::vector<
   std::vector<std::string> targets(workload.compare().targets().begin(),
                                    workload.compare().targets().end());
   if (targets.empty()) {
-    for (const v1::Target& target : workload.targets()) targets.push_back(target.name());
+    for (const v1::Target& target : workload.targets()) {
+      if (spec::IsLoaded(target)) targets.push_back(target.name());
+    }
   }
   std::vector<Comparison> comparisons;
   std::vector<std::string> seen;

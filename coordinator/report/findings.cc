@@ -275,6 +275,31 @@ void AboutAudit(const Report& report, std::vector<Finding>* findings) {
   }
 }
 
+// A deeper pipeline is another concurrency: what is compared should have the same.
+void AboutPipelines(const Report& report, std::vector<Finding>* findings) {
+  const auto pipeline_of = [&](const std::string& target, const v1::Step& step) {
+    for (const Result& point : report.summary) {
+      const bool same = LoadPointKey(point.step) == LoadPointKey(step);
+      if (same && point.step.target() == target) return point.pipeline;
+    }
+    return std::uint32_t{0};
+  };
+  std::map<std::string, std::vector<std::string>> different;  // who had how many -> load points
+  for (const Comparison& pair : report.comparison) {
+    const std::uint32_t a = pipeline_of(pair.a, pair.step);
+    const std::uint32_t b = pipeline_of(pair.b, pair.step);
+    if (a == 0 || b == 0 || a == b) continue;
+    different[fmt::format("{} up to {}, {} up to {}", pair.a, a, pair.b, b)].push_back(
+        LoadPointLabel(pair.step));
+  }
+  for (const auto& [who, points] : different) {
+    findings->push_back({fmt::format("The targets did not have the same number of operations in "
+                                     "flight per session ({}), so the ratio compares different "
+                                     "concurrency: {}.",
+                                     who, fmt::join(points, "; "))});
+  }
+}
+
 void AboutDrivers(const Report& report, std::vector<Finding>* findings) {
   const auto& steps = report.run->steps();
   const bool handlersocket = std::any_of(steps.begin(), steps.end(), [](const StepView& step) {
@@ -298,6 +323,7 @@ std::vector<Finding> FindWarnings(const Report& report) {
   AboutSilence(report, &findings);
   AboutAnswers(report, &findings);
   AboutAudit(report, &findings);
+  AboutPipelines(report, &findings);
   AboutDrivers(report, &findings);
   return findings;
 }

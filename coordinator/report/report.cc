@@ -60,6 +60,7 @@ Result MakeResult(const StepView& step) {
   result.waited_worker_s = static_cast<double>(step.waited_workers) / kPerSecond;
   result.loop_turns = step.loop_turns;
   result.sessions_never_connected = step.sessions_never_connected;
+  result.pipeline = step.pipeline;
   result.seconds = &step.seconds;
   result.audit = step.audit;
   result.generator_limited = step.generator_limited;
@@ -101,6 +102,7 @@ Result MergeRounds(const std::vector<const Result*>& rounds, std::size_t operati
     merged.waited_worker_s += round->waited_worker_s;
     merged.loop_turns += round->loop_turns;
     merged.sessions_never_connected += round->sessions_never_connected;
+    merged.pipeline = std::max(merged.pipeline, round->pipeline);
     if (round->audit) AddAudit(*round->audit, &merged.audit);
     merged.generator_limited = merged.generator_limited || round->generator_limited;
     merged.lost_agent = merged.lost_agent || round->lost_agent;

@@ -42,6 +42,7 @@ struct Result {
   std::optional<double> cpu_system_us_per_op;
   std::optional<double> busy;  // share of the workers' time on a core
   std::uint64_t sessions_never_connected = 0;
+  std::uint32_t pipeline = 0;  // operations that a session could have in flight; 0: not known
   const std::vector<SecondView>* seconds = nullptr;  // null when merged
   std::optional<v1::AuditResult> audit;
   bool generator_limited = false;

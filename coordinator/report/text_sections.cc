@@ -9,6 +9,7 @@
 #include "coordinator/report/audit_sum.h"
 #include "coordinator/report/load_point.h"
 #include "coordinator/report/text_layout.h"
+#include "coordinator/spec/spec_check.h"
 #include "core/base/units.h"
 
 namespace cavalry::report {
@@ -249,9 +250,9 @@ std::string ConnectLines(const Report& report) {
 
 std::string EqualLines(const Report& report) {
   const v1::Workload& workload = report.run->run().workload();
-  if (workload.targets_size() < 2) return "";
   std::vector<std::string> modes;
   for (const v1::Target& target : workload.targets()) {
+    if (!spec::IsLoaded(target)) continue;
     if (target.has_mysql()) {
       const v1::Mysql& mysql = target.mysql();
       modes.push_back(
@@ -262,6 +263,7 @@ std::string EqualLines(const Report& report) {
       modes.push_back(fmt::format("{} speaks HandlerSocket over TCP", target.name()));
     }
   }
+  if (modes.size() < 2) return "";
   return LabelledLine(
       "equal", fmt::format("one script, same keys and rows by seed; {}", fmt::join(modes, "; ")));
 }

@@ -14,18 +14,6 @@
 namespace cavalry::run {
 namespace {
 
-// Owners of the tables of the targets, in order, without repeats.
-std::vector<std::string> OwnersOf(const v1::Workload& workload) {
-  std::vector<std::string> owners;
-  for (const v1::Target& target : workload.targets()) {
-    std::string owner = spec::OwnerOf(target);
-    if (std::find(owners.begin(), owners.end(), owner) == owners.end()) {
-      owners.push_back(std::move(owner));
-    }
-  }
-  return owners;
-}
-
 // The agent's error with the target before it (unless it begins so), and who says so.
 Status PhaseError(const PhaseTask& task, std::size_t agents) {
   const Status status = wire::FromMessage(task.done.status());
@@ -95,14 +83,17 @@ void RunState::BeginPreflight(Nanos now) {
                        const std::string& load_point) {
     if (!seen.insert(target.SerializeAsString()).second) return;
     PhaseTask task = MakeTask(tasks.size(), v1::PHASE_PREFLIGHT, workload, target.name());
-    // Limits of the server are judged by the step with the most sessions.
+    // Judged by the step with the most sessions and the one with the deepest pipeline; a target
+    // that is not loaded has none.
     std::uint32_t sessions = 0;
+    std::uint32_t pipeline = 1;
     for (const PlannedStep& step : plan_.steps) {
-      if (step.step.target() == target.name()) {
-        sessions = std::max(sessions, step.workload.load().sessions());
-      }
+      if (step.step.target() != target.name()) continue;
+      sessions = std::max(sessions, step.workload.load().sessions());
+      pipeline = std::max(pipeline, step.workload.load().pipeline());
     }
-    if (sessions > 0) task.request.mutable_workload()->mutable_load()->set_sessions(sessions);
+    task.request.mutable_workload()->mutable_load()->set_sessions(sessions);
+    task.request.mutable_workload()->mutable_load()->set_pipeline(pipeline);
     task.request.set_connect(plan_.connect);
     task.load_point = load_point;
     tasks.push_back(std::move(task));
@@ -187,7 +178,7 @@ void RunState::BeginAudit(Nanos now) {
 
 void RunState::BeginCleanup(Nanos now) {
   scope_ = Scope();
-  scope_.owners = OwnersOf(plan_.workload);
+  scope_.owners = spec::TableOwners(plan_.workload);
   scope_.workload = &plan_.workload;
   BeginOnOwners(v1::PHASE_CLEANUP, now);
 }
@@ -284,7 +275,7 @@ void RunState::PreflightEnded(Nanos now) {
   }
   if (plan_.preflight_only) return Finish(v1::RUN_END_COMPLETE, Status(), now);
   scope_ = Scope();
-  scope_.owners = OwnersOf(plan_.workload);
+  scope_.owners = spec::TableOwners(plan_.workload);
   scope_.workload = &plan_.workload;
   switch (plan_.workload.reset()) {
     case v1::RESET_STEP:

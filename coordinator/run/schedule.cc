@@ -74,6 +74,7 @@ StatusOr<std::vector<PlannedStep>> MakeSchedule(const spec::SpecDocument& docume
   spec::ApplyDefaults(&base);
   std::vector<PlannedStep> steps;
   const auto add = [&](const Visit& visit, std::uint32_t round) {
+    if (!spec::IsLoaded(base.targets(visit.target))) return;
     steps.push_back(MakeStep(points[visit.point], visit.target, round, steps.size() + 1));
   };
   if (base.order() == v1::ORDER_BLOCKED) {

@@ -24,6 +24,13 @@ void CheckTitle(Checker* checker) {
   }
 }
 
+// What is judged or compared has to be loaded.
+void CheckHasFigures(const std::string& path, std::string_view name, Checker* checker) {
+  const v1::Target* target = checker->FindTarget(name);
+  if (target == nullptr || IsLoaded(*target)) return;
+  checker->Fault(path, "target '{}' says 'load: false', so there are no figures of it", name);
+}
+
 void CheckThreshold(const std::string& path, const std::string& text, Checker* checker) {
   const StatusOr<report::Threshold> threshold = report::ParseThreshold(text);
   if (!threshold.ok()) {
@@ -49,6 +56,7 @@ void CheckThreshold(const std::string& path, const std::string& text, Checker* c
     checker->Fault(path, "no target '{}'{}", threshold->target,
                    Suggestion(threshold->target, checker->TargetNames(), "there are"));
   }
+  CheckHasFigures(path, threshold->target, checker);
   using Metric = report::Threshold::Metric;
   if (threshold->metric == Metric::kLost && !checker->filled().audit().enabled()) {
     checker->Fault(path,
@@ -67,6 +75,7 @@ void CheckCompare(Checker* checker) {
   }
   std::set<std::string> seen;
   for (int i = 0; i < compare.targets_size(); ++i) {
+    CheckHasFigures(fmt::format("compare.targets[{}]", i), compare.targets(i), checker);
     if (seen.insert(compare.targets(i)).second) continue;
     checker->Fault(fmt::format("compare.targets[{}]", i), "target '{}' is listed twice",
                    compare.targets(i));
@@ -97,7 +106,8 @@ void CheckRounds(Checker* checker) {
   const std::uint64_t points =
       CountLoadPoints(checker->filled()) *
       static_cast<std::uint64_t>(std::max(checker->filled().conditions_size(), 1));
-  const auto targets = static_cast<std::uint64_t>(checker->filled().targets_size());
+  const auto targets = static_cast<std::uint64_t>(std::count_if(
+      checker->filled().targets().begin(), checker->filled().targets().end(), IsLoaded));
   // No factor is large: points are counted to a bound, and a list has one, too.
   const bool too_many = std::min(rounds, kMaxSteps + 1) * points * targets > kMaxSteps;
   if (CountLoadPoints(checker->filled()) <= kMaxLoadPoints && too_many) {

@@ -4,6 +4,7 @@
 #include "coordinator/spec/checker.h"
 #include "coordinator/spec/spec_check.h"
 #include "core/base/mix.h"
+#include "core/base/units.h"
 
 namespace cavalry::spec {
 namespace {
@@ -130,8 +131,15 @@ void CheckMix(const std::string& path, const v1::Script& script, Checker* checke
     CheckStepsOf(entry_path, entry, checker);
     if (entry.steps_size() > 0 || entry.transaction_size() > 0) continue;
     if (checker->FindOperation(entry.name()) == nullptr) {
+      std::vector<std::string> names;
+      for (const v1::OperationSpec& operation : checker->filled().operations()) {
+        names.push_back(operation.name());
+      }
+      const std::string nearest = NearestName(entry.name(), names);
       checker->Fault(entry_path,
-                     "is no operation; give it steps, as in '{ weight: 5, steps: [...] }'");
+                     "is no operation{} a name of its own needs steps, as in '{{ "
+                     "weight: 5, steps: [...] }}'",
+                     nearest.empty() ? ";" : fmt::format("; did you mean '{}'? Else", nearest));
     } else {
       Steps one;
       one.Add()->set_operation(entry.name());

@@ -23,9 +23,11 @@ void CheckAxis(const v1::SweepAxis& axis, Checker* checker) {
   const std::string path = Join("sweep", axis.path());
   const bool of_the_run =
       std::any_of(kOfTheRun.begin(), kOfTheRun.end(), [&](std::string_view root) {
-        // Single options of a target or stage may be swept, but not which of them there are.
+        // Single options of a target or stage may be swept, but not which of them there are, nor
+        // which targets are loaded.
         const bool has_options = root == "targets" || root == "stages";
-        return has_options ? axis.path() == root : IsUnder(axis.path(), root);
+        if (!has_options || axis.path() == root) return IsUnder(axis.path(), root);
+        return root == "targets" && IsUnder(axis.path(), root) && axis.path().ends_with(".load");
       });
   if (of_the_run)
     checker->Fault(path, "'{}' belongs to the whole run and cannot be swept", axis.path());

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "coordinator/spec/checker.h"
@@ -159,6 +160,9 @@ void CheckTargets(Checker* checker) {
     checker->Fault("targets",
                    "a spec needs at least one target, such as 'sql: { mysql: "
                    "{ database: test } }'");
+  } else if (std::none_of(checker->filled().targets().begin(), checker->filled().targets().end(),
+                          IsLoaded)) {
+    checker->Fault("targets", "every one says 'load: false'; at least one must be loaded");
   }
   for (int i = 0; i < checker->filled().targets_size(); ++i) {
     const v1::Target& target = checker->filled().targets(i);

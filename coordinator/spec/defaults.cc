@@ -51,6 +51,7 @@ void FillHandlersocket(const v1::Workload& workload, const std::string& owner,
 void FillTargets(v1::Workload* workload) {
   for (v1::Target& target : *workload->mutable_targets()) {
     if (target.tables_of().empty()) target.set_tables_of(target.name());
+    if (!target.has_load()) target.set_load(true);
     if (target.has_mysql()) FillMysql(target.mutable_mysql());
     if (target.has_handlersocket()) {
       FillHandlersocket(*workload, target.tables_of(), target.mutable_handlersocket());
@@ -110,12 +111,16 @@ void FillThresholds(v1::Workload* workload) {
 
 void FillRun(v1::Workload* workload) {
   if (workload->name().empty()) workload->set_name("unnamed");
-  if (!workload->has_rounds()) workload->set_rounds(workload->targets_size() > 1 ? 2 : 1);
+  const auto loaded =
+      std::count_if(workload->targets().begin(), workload->targets().end(), IsLoaded);
+  if (!workload->has_rounds()) workload->set_rounds(loaded > 1 ? 2 : 1);
   if (workload->order() == v1::ORDER_UNSPECIFIED) workload->set_order(v1::ORDER_MIRRORED);
   v1::Compare* compare = workload->mutable_compare();
   if (compare->metric() == v1::METRIC_UNSPECIFIED) compare->set_metric(v1::METRIC_THROUGHPUT);
   if (compare->targets_size() == 0) {
-    for (const v1::Target& target : workload->targets()) compare->add_targets(target.name());
+    for (const v1::Target& target : workload->targets()) {
+      if (IsLoaded(target)) compare->add_targets(target.name());
+    }
   }
   if (workload->reset() == v1::RESET_UNSPECIFIED) workload->set_reset(v1::RESET_RUN);
   if (workload->cleanup() == v1::CLEANUP_UNSPECIFIED) workload->set_cleanup(v1::CLEANUP_KEEP);

@@ -37,6 +37,12 @@ std::string DriverOf(const v1::Target& target);
 // Name of the target that owns the tables of `target`.
 std::string OwnerOf(const v1::Target& target);
 
+// Whether steps are made for the target: it has no 'load: false'.
+bool IsLoaded(const v1::Target& target);
+
+// The targets that own the tables of loaded ones, in order, without repeats.
+std::vector<std::string> TableOwners(const v1::Workload& workload);
+
 // Kind of an operation ("read", "multi_read"): the name of the set member of `kind`. "" if none.
 std::string KindName(const v1::OperationSpec& operation);
 

@@ -86,6 +86,18 @@ std::string OwnerOf(const v1::Target& target) {
   return target.tables_of().empty() ? target.name() : target.tables_of();
 }
 
+bool IsLoaded(const v1::Target& target) { return !target.has_load() || target.load(); }
+
+std::vector<std::string> TableOwners(const v1::Workload& workload) {
+  std::vector<std::string> owners;
+  for (const v1::Target& target : workload.targets()) {
+    std::string owner = OwnerOf(target);
+    const bool known = std::find(owners.begin(), owners.end(), owner) != owners.end();
+    if (IsLoaded(target) && !known) owners.push_back(std::move(owner));
+  }
+  return owners;
+}
+
 std::string KindName(const v1::OperationSpec& operation) {
   const google::protobuf::OneofDescriptor* kind =
       operation.GetDescriptor()->FindOneofByName("kind");

@@ -62,6 +62,16 @@ TEST_F(HostsTest, TwoAgentsServeOneRunAfterAnother) {
   }
 }
 
+TEST_F(HostsTest, AnAgentToldNoAddressSaysSoAtOnce) {
+  for (const char* address : {"coordinator", "coordinator:", "coordinator:0", ":7400", "::1:7400",
+                              "coordinator:70000", "http://coordinator:7400"}) {
+    Process agent = Start({Program("cavalry-agent"), "--coordinator", address});
+    EXPECT_EQ(agent.Wait(), 2) << address;
+    EXPECT_NE(agent.err().find("--coordinator"), std::string::npos) << agent.err();
+    EXPECT_NE(agent.err().find(address), std::string::npos) << agent.err();
+  }
+}
+
 TEST_F(HostsTest, AnAddressOthersCanReachNeedsInsecure) {
   const std::string path = WriteSpec(kReads);
   const std::string address = fmt::format("0.0.0.0:{}", FreePort());

@@ -1,4 +1,5 @@
 // Phases on whole tables, through the phase runner as an agent runs them.
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <vector>
@@ -297,6 +298,22 @@ TEST_F(PhasesTest, PreflightChecksBeforeItConnects) {
   EXPECT_EQ(server_.asked_operations, 2U);
   server_.check_error = InvalidArgument("no such option");
   EXPECT_NE(ErrorOf(Run(order)).find("sql: no such option"), std::string::npos);
+}
+
+TEST_F(PhasesTest, PreflightSaysWhereAPipelineDoesNotApply) {
+  workload_.mutable_load()->set_pipeline(3);
+  const auto warns = [&](const std::string& target) {
+    v1::RunPhase order = Order(v1::PHASE_PREFLIGHT);
+    order.set_target(target);
+    const v1::PhaseDone done = Run(order);
+    return std::any_of(done.warnings().begin(), done.warnings().end(), [](const std::string& text) {
+      return text.find("so load.pipeline 3 does not apply to it") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(warns("sql"));
+  EXPECT_FALSE(warns("hs"));
+  workload_.mutable_load()->set_pipeline(1);
+  EXPECT_FALSE(warns("sql"));
 }
 
 TEST_F(PhasesTest, TargetsWithoutTablesAreRefused) {

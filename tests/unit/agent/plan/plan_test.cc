@@ -314,7 +314,6 @@ TEST(LoadPlan, RefusesLoadsThatCannotBe) {
   refused("warm-up of a hundred years", [&](A*, L* load) { load->set_warmup(most); });
   refused("endless drain", [&](A*, L* load) { load->set_drain_timeout(most); });
   refused("endless duration", [&](A*, L* load) { load->mutable_stop_after()->set_duration(most); });
-  refused("a pipeline", [](A*, L* load) { load->set_pipeline(2); });
   refused("numbers at the end", [&](A* a, L*) { a->mutable_numbers()->set_first(most); });
   refused("versions at the end", [&](A* a, L*) { a->set_next_version(most); });
   refused("keys at the end", [&](A* a, L*) { a->mutable_next_keys(0)->set_key(most); });
@@ -327,6 +326,17 @@ TEST(LoadPlan, RefusesLoadsThatCannotBe) {
     a->mutable_numbers()->set_count(5);
     load->set_warmup(1);
   });
+}
+
+TEST(LoadPlan, PipelinesWhereTheDriverDoes) {
+  v1::Assignment assignment = With(BaseAssignment(), kReadStock);
+  assignment.mutable_workload()->mutable_load()->set_pipeline(3);
+  for (const auto& [target, pipeline] : {std::pair{"sql", 1U}, {"hs", 3U}}) {
+    assignment.set_target(target);
+    const auto plan = MakeLoadPlan(assignment, 1, run::LoopKind::kEpoll);
+    ASSERT_TRUE(plan.ok()) << StatusText(plan.status());
+    EXPECT_EQ((*plan)->pipeline, pipeline) << target;
+  }
 }
 
 TEST(LoadPlan, TakesHowConnectionsAreUsed) {

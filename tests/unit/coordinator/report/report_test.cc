@@ -96,6 +96,14 @@ TEST(Report, TheOrderOfRoundsDoesNotMatterToTheSummary) {
   EXPECT_EQ(x.comparison[0].verdict, y.comparison[0].verdict);
 }
 
+TEST(Report, DifferentPipelinesAreSaidOfWhatIsCompared) {
+  EXPECT_FALSE(Warns(RunOf({}).report, "in flight per session"));
+  const Made made = RunOf(StepShape{.pipeline = 3});
+  EXPECT_TRUE(Warns(made.report,
+                    "operations in flight per session (sql up to 1, hs up to 3), so the ratio "
+                    "compares different concurrency: 1 session; 16 sessions."));
+}
+
 TEST(Report, AFailedThresholdExitsThree) {
   const Made made = RunOf(StepShape{.rejected = 10});
   EXPECT_EQ(made.report.exit_status, 3);

@@ -271,6 +271,7 @@ void RunBuilder::AddReport(const v1::Step& step, const StepShape& shape, AgentSt
   lag.Record(90 * kMicrosecond);
   wire::ToMessage(lag, report->mutable_loop_lag());
   report->set_loop("io_uring");
+  report->set_pipeline(step.driver() == "mysql" ? 1 : shape.pipeline);
   if (agent->name == options_.agents.front()) {
     report->set_sessions_never_connected(shape.never_connected);
   }

@@ -40,6 +40,7 @@ struct StepShape {
   std::uint64_t in_flight = 1;         // per agent with sessions, between seconds
   bool limited = false;
   std::uint64_t never_connected = 0;  // of the first agent
+  std::uint32_t pipeline = 1;         // of targets that are not mysql
   std::optional<std::string> lose;    // this agent is lost before its last second
   bool end = true;                    // StepEnded is written
   v1::StepEnd end_as = v1::STEP_END_COMPLETE;

@@ -66,6 +66,14 @@ TEST(Schedule, DefaultRounds) {
   EXPECT_EQ(Outline(Schedule(2, "")), "a1 b1 | b1 a1");
 }
 
+TEST(Schedule, ATargetThatIsNotLoadedHasNoSteps) {
+  for (const char* order : {"mirrored", "same", "blocked", "shuffled"}) {
+    spec::SpecDocument document = Document(2, fmt::format("rounds: 2\norder: {}\n", order));
+    document.workload.mutable_targets(0)->set_load(false);
+    EXPECT_EQ(Outline(*MakeSchedule(document)), "b1 | b1") << order;
+  }
+}
+
 TEST(Schedule, MirroredShufflesLoadPointsTogether) {
   const std::vector<PlannedStep> steps =
       Schedule(2, "rounds: 8\nsweep: { load.sessions: [1, 2, 3, 4, 5] }\n");

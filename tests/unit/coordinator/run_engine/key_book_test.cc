@@ -69,5 +69,27 @@ TEST(KeyBookTest, AReadingStepUsesNoKeys) {
   EXPECT_EQ(keys.NextKey("sql", "customer"), 1U);
 }
 
+TEST(KeyBookTest, LostAgentsOfAMixUseKeysOfWholeBlocks) {
+  v1::Workload workload = testing::MakeWritingWorkload();
+  workload.mutable_operations(1)->mutable_insert()->set_batch(3);
+  v1::Script mix;
+  for (const char* name : {"find", "add"}) {
+    v1::MixEntry* entry = mix.add_mix();
+    entry->set_name(name);
+    entry->add_steps()->set_operation(name);
+  }
+  v1::Assignment before;
+  v1::TableKey* key = before.add_next_keys();
+  key->set_table("customer");
+  key->set_key(1001);
+  KeyBook batches;
+  batches.AdvanceLost("sql", workload, before, 9);
+  EXPECT_EQ(batches.NextKey("sql", "customer"), 1001U + 10 * 3);
+  *workload.mutable_script() = mix;
+  KeyBook blocks;
+  blocks.AdvanceLost("sql", workload, before, 9);
+  EXPECT_EQ(blocks.NextKey("sql", "customer"), 1001U + 10'000 * 3);
+}
+
 }  // namespace
 }  // namespace cavalry::run

@@ -57,11 +57,18 @@ TEST(RequirementsTest, SessionsMustFitTheOpenFiles) {
   EXPECT_TRUE(Check(MakeHello(), plan, 2).ok()) << "two agents share them";
 }
 
-TEST(RequirementsTest, PipeliningNeedsADriverThatPipelines) {
+TEST(RequirementsTest, ADriverThatDoesNotPipelineTakesPartAllTheSame) {
   v1::Workload workload = testing::MakeWorkload();
   workload.mutable_load()->set_pipeline(8);
-  EXPECT_TRUE(Check(MakeHello(), testing::MakePlan(workload, {"hs"}, 1)).ok());
-  EXPECT_FALSE(Check(MakeHello(), testing::MakePlan(workload, {"sql"}, 1)).ok());
+  EXPECT_TRUE(Check(MakeHello(), testing::MakePlan(workload, {"hs", "sql"}, 1)).ok());
+}
+
+TEST(RequirementsTest, ATargetThatIsNotLoadedNeedsItsDriverOnly) {
+  const run::RunPlan plan = testing::MakePlan(testing::MakeWritingWorkload(), {}, 1);
+  EXPECT_TRUE(Check(MakeHello(), plan).ok()) << "nobody inserts";
+  v1::Hello hello = MakeHello();
+  hello.mutable_drivers()->RemoveLast();
+  EXPECT_FALSE(Check(hello, plan).ok());
 }
 
 }  // namespace

@@ -236,6 +236,21 @@ TEST(RunStateTest, PreflightJudgesTheStepWithTheMostSessions) {
   EXPECT_EQ(driver.phases[0].workload().load().sessions(), 640U);
 }
 
+TEST(RunStateTest, PreflightKnowsWhatATargetThatIsNotLoadedDoesNot) {
+  RunPlan plan = MakePlan(MakeWorkload(), {"hs", "hs"}, 1);
+  plan.workload.mutable_targets(0)->set_load(false);
+  plan.steps[1].workload.mutable_load()->set_pipeline(3);
+  StateDriver driver(std::move(plan));
+  driver.Join("a");
+  driver.AnswerPhases();
+  EXPECT_EQ(driver.PhaseNames(), "preflight preflight reset prepare fill mark");
+  EXPECT_EQ(driver.phases[0].target(), "sql");
+  EXPECT_EQ(driver.phases[0].workload().load().sessions(), 0U);
+  EXPECT_EQ(driver.phases[0].workload().load().pipeline(), 1U);
+  EXPECT_EQ(driver.phases[1].workload().load().pipeline(), 3U) << "the deepest of its steps";
+  EXPECT_EQ(driver.phases[2].target(), "sql") << "it owns the tables";
+}
+
 TEST(RunStateTest, PreflightAlsoTriesSweptOptionsOfATarget) {
   RunPlan plan = MakePlan(MakeWorkload(), {"sql", "sql", "hs"}, 1);
   v1::NameValue* set = plan.steps[1].step.add_set();

@@ -83,6 +83,25 @@ TEST(StepSharesTest, APassIsEveryKeyOfTheFirstOperation) {
   EXPECT_EQ(TotalIterations(workload), 300U);
 }
 
+TEST(StepSharesTest, APassOfMultiReadsCountsTheirKeys) {
+  v1::Workload workload = testing::MakeWorkload();
+  workload.mutable_load()->mutable_stop_after()->set_passes(1);
+  v1::OperationSpec* find = workload.mutable_operations(0);
+  const v1::Keys keys = find->read().keys();
+  *find->mutable_multi_read()->mutable_keys() = keys;
+  find->mutable_multi_read()->set_count(10);
+  EXPECT_EQ(TotalIterations(workload), 100U);
+  // What only prepares is not the first operation.
+  v1::OperationSpec* begin = workload.add_operations();
+  begin->set_name("begin");
+  begin->mutable_begin();
+  v1::Script script;
+  script.add_steps()->set_operation("begin");
+  *script.add_steps() = workload.script().steps(0);
+  *workload.mutable_script() = script;
+  EXPECT_EQ(TotalIterations(workload), 100U);
+}
+
 TEST(StepSharesTest, PassesBeyondAllNumbersAreCut) {
   v1::Workload workload = testing::MakeWorkload();
   workload.mutable_load()->mutable_stop_after()->set_passes(~std::uint64_t{0});

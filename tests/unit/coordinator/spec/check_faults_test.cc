@@ -467,9 +467,14 @@ INSTANTIATE_TEST_SUITE_P(
             "them"},
         Case{"Mix", "steps: [find, add, pay]",
              "mix: { find: 94.5, buy: { weight: 5, transaction: [find, pay] }, add: 0.5 }", "ok"},
-        Case{"MixOfNoOperation", "steps: [find, add, pay]", "mix: { find: 95, by: 5 }",
-             "t.yaml:26:44: script.mix.by: is no operation; give it steps, as in '{ weight: 5, "
-             "steps: [...] }'"},
+        Case{
+            "MixOfNoOperation", "steps: [find, add, pay]", "mix: { find: 95, pai: 5 }",
+            "t.yaml:26:44: script.mix.pai: is no operation; did you mean 'pay'? Else a name of its "
+            "own needs steps, as in '{ weight: 5, steps: [...] }'"},
+        Case{
+            "MixOfNothingNear", "steps: [find, add, pay]", "mix: { find: 95, checkout: 5 }",
+            "t.yaml:26:44: script.mix.checkout: is no operation; a name of its own needs steps, as "
+            "in '{ weight: 5, steps: [...] }'"},
         Case{"MixWithoutSource", "steps: [find, add, pay]", "mix: { find: 95, pay: 5 }",
              "t.yaml:24:45: operations.pay.update.keys.same_as: the script has no 'find' before "
              "'pay', whose key it could take"},
@@ -648,6 +653,10 @@ INSTANTIATE_TEST_SUITE_P(
              "t.yaml:29:10: sweep.rounds: 'rounds' belongs to the whole run and cannot be swept"},
         Case{"AllTargets", kThreshold, "[]\nsweep: { targets: [{}] }",
              "t.yaml:29:10: sweep.targets: 'targets' belongs to the whole run and cannot be swept"},
+        Case{
+            "WhetherATargetIsLoaded", kThreshold, "[]\nsweep: { targets.sql.load: [true, false] }",
+            "t.yaml:29:10: sweep.targets.sql.load: 'targets.sql.load' belongs to the whole run and "
+            "cannot be swept"},
         Case{"OptionOfATarget", kThreshold,
              "[]\nsweep: { targets.sql.mysql.statements: [text, prepared] }", "ok"},
         Case{"RowsWithoutReset", kThreshold, "[]\nsweep: { tables.orders.rows: [10, 20] }",
@@ -704,6 +713,26 @@ TEST(CheckSpec, TablesUsedAsTheyAre) {
             "out\n"
             "t.yaml:5:1: cleanup: every table says 'existing: use' and is never dropped; leave "
             "cleanup out");
+}
+
+TEST(CheckSpec, ATargetThatIsNotLoadedHasNoFigures) {
+  const std::string text = Changed(kSql, std::string(kSql) + "    load: false\n");
+  EXPECT_EQ(CheckError(text + "audit: { via: sql }\n"), "ok");
+  EXPECT_EQ(CheckError(text + "compare: { targets: [hs, sql] }\n"),
+            "t.yaml:30:26: compare.targets[1]: target 'sql' says 'load: false', so there are no "
+            "figures of it");
+  std::string judged = text;
+  judged.replace(judged.find("p99(find)"), 9, "p99(find, sql)");
+  EXPECT_EQ(CheckError(judged),
+            "t.yaml:29:14: thresholds[0]: target 'sql' says 'load: false', so there are no figures "
+            "of it");
+}
+
+TEST(CheckSpec, ATargetMustBeLoaded) {
+  std::string text = Changed(kSql, std::string(kSql) + "    load: false\n");
+  text.replace(text.find("tables_of: sql"), 14, "tables_of: sql\n    load: false");
+  EXPECT_EQ(CheckError(text),
+            "t.yaml:1:1: targets: every one says 'load: false'; at least one must be loaded");
 }
 
 TEST(CheckSpec, AuditOverATargetWithOtherTables) {

@@ -27,6 +27,7 @@ TEST(Defaults, AreWrittenAsTheCommentsSay) {
 targets:
   s:
     tables_of: s
+    load: true
     mysql:
       host: 127.0.0.1
       port: 3306
@@ -152,6 +153,17 @@ TEST(Defaults, OfScriptAndRounds) {
       "operations: { find: read }\n");
   EXPECT_EQ(one.script().name(), "find");
   EXPECT_FALSE(one.audit().enabled());
+}
+
+TEST(Defaults, CountLoadedTargetsOnly) {
+  const v1::Workload workload = Filled(
+      Changed("    mysql: { database: test }\n", "    mysql: { database: test }\n    load: false\n"));
+  EXPECT_EQ(workload.rounds(), 1u);
+  ASSERT_EQ(workload.compare().targets_size(), 1);
+  EXPECT_EQ(workload.compare().targets(0), "hs");
+  EXPECT_FALSE(IsLoaded(workload.targets(0)));
+  EXPECT_TRUE(IsLoaded(workload.targets(1)));
+  EXPECT_EQ(TableOwners(workload), std::vector<std::string>{"sql"});
 }
 
 TEST(Defaults, OfThresholdsAreSwitchedOffByNaming) {

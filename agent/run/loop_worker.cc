@@ -16,15 +16,16 @@ constexpr Nanos kCloseBound = 3 * kSecond;
 
 void LoopWorker::Run() {
   PrepareThread(shared_.plan.realtime);
+  const auto* pollable = std::get_if<std::unique_ptr<drivers::PollableFactory>>(&shared_.clients);
   LoopOptions options;
   options.kind = shared_.plan.loop;
   options.streams = session_count_ * 2;
+  options.only_watches = pollable != nullptr;
   StatusOr<std::unique_ptr<Loop>> loop = NewLoop(options);
   if (!loop.ok()) {
     shared_.mailbox.Post(ReadyMail{loop.status()});
     return;
   }
-  const auto* pollable = std::get_if<std::unique_ptr<drivers::PollableFactory>>(&shared_.clients);
   if (pollable != nullptr) (*pollable)->EnterThread();
   context_ = std::make_unique<WorkerContext>(&shared_, index_, *std::move(loop));
   shared_.mailbox.Post(ReadyMail{absl::OkStatus()});

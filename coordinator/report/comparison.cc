@@ -26,12 +26,26 @@ std::string_view MetricName(v1::Metric metric) {
   }
 }
 
+// What is compared is work that was done: the time of misses and errors says nothing of it.
+bool MostlyFailed(const Result& result) {
+  std::uint64_t attempted = 0;
+  std::uint64_t ok = 0;
+  for (const auto& operation : result.totals->operations) {
+    attempted += operation.counters.attempted;
+    ok += operation.counters[Outcome::kOk];
+  }
+  return ok * 2 < attempted;
+}
+
 // Why a round takes no part.
 std::string WhyNotJudged(const Result& result) {
   const std::string& target = result.step.target();
   if (result.lost_agent) return fmt::format("{} lost an agent", target);
   if (result.generator_limited) return fmt::format("the generator was the limit of {}", target);
   if (!result.complete) return fmt::format("{} is not complete", target);
+  if (MostlyFailed(result)) {
+    return fmt::format("less than half of what {} was asked ended ok", target);
+  }
   return fmt::format("{} has no sample", target);
 }
 
@@ -69,8 +83,11 @@ Pairs PairUp(const Rounds& a, const Rounds& b, v1::Metric metric, const std::str
     }
     const auto figure_a = MetricFigure(*in_a->second, metric);
     const auto figure_b = MetricFigure(*in_b->second, metric);
-    const bool a_usable = in_a->second->judged() && figure_a.value_or(0) > 0;
-    const bool b_usable = in_b->second->judged() && figure_b.value_or(0) > 0;
+    const auto usable = [](const Result& result, std::optional<double> figure) {
+      return result.judged() && !MostlyFailed(result) && figure.value_or(0) > 0;
+    };
+    const bool a_usable = usable(*in_a->second, figure_a);
+    const bool b_usable = usable(*in_b->second, figure_b);
     if (a_usable && b_usable) {
       pairs.a.push_back(*figure_a);
       pairs.b.push_back(*figure_b);

@@ -81,7 +81,9 @@ std::vector<TargetSum> SumByTarget(const Report& report) {
 
 // CPU, memory and punctuality of an agent over the whole run.
 std::string WhatItCost(const AgentView& agent) {
-  if (agent.wall_workers == 0) return "never reported what it cost";
+  if (agent.wall_workers == 0) {
+    return agent.sessions == 0 ? "had no session in any step" : "never reported what it cost";
+  }
   const double busy = static_cast<double>(agent.cpu_user + agent.cpu_system) /
                       static_cast<double>(agent.wall_workers) * 100;
   std::string text = fmt::format("{} worker{} busy {:.0f} %{}, memory {:.0f} MB, start {:+.3f} ms",

@@ -137,6 +137,17 @@ void MysqlTest::Sql(std::string_view statement) {
   ASSERT_TRUE(status.ok()) << status;
 }
 
+void MysqlTest::RootSql(std::string_view statement) {
+  const auto address =
+      ReadServerAddress(With(With(ServerSettings("unix"), "user", "root"), "password", ""));
+  ASSERT_TRUE(address.ok()) << address.status();
+  AdminConnection root(*address);
+  const Status connected = root.Connect();
+  ASSERT_TRUE(connected.ok()) << connected;
+  const Status done = root.Execute(statement);
+  ASSERT_TRUE(done.ok()) << done;
+}
+
 std::string MysqlTest::SqlText(std::string_view statement) {
   auto text = connection_->QueryText(statement);
   EXPECT_TRUE(text.ok()) << text.status();

@@ -102,17 +102,18 @@ struct OperationPlan {
   OperationKind kind = OperationKind::kRead;
   const TableSchema* table = nullptr;  // null where the kind has none (HasTable)
   // Indexes into table->columns. Reads and scans: what is returned. Insert: what is given. Update:
-  // what is set. Increment: the one column. Update, increment and delete with `returning`: see
-  // there. Else empty.
+  // what is set. Increment: the one column. Else empty.
   std::vector<std::uint32_t> columns;
   // Of insert and update, one per column: SQL that the server works out in place of the value, which
   // is then not looked at; empty: the value. The vector itself is empty when no column has one.
   std::vector<std::string> server_values;
   std::uint32_t batch = 1;  // insert: rows a request; multi_read: keys a request
   std::int64_t amount = 1;  // increment
-  bool returning = false;   // update, increment, delete: the row as it was before is returned
-  ScanPlan scan;            // scan
-  std::string statement;    // native
+  // Update, increment, delete: `columns` as they were before are returned; of a delete, which has
+  // none, all of the row.
+  bool returning = false;
+  ScanPlan scan;                 // scan
+  std::string statement;         // native
   std::uint32_t parameters = 0;  // native: values that Operation::values gives
 };
 

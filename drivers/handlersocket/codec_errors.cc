@@ -23,13 +23,16 @@ std::string Quote(std::string_view bytes) {
   return quoted;
 }
 
+// Of all columns that the plan's open_index names.
 std::string ColumnNames(const OperationPlan& plan) {
   std::string names;
-  for (const std::uint32_t column : plan.columns) {
+  const auto add = [&](std::uint32_t column) {
     if (!names.empty()) names += ", ";
     names += plan.table->columns[column].name;
-  }
-  return names.empty() ? plan.table->key_column().name : names;
+  };
+  for (const std::uint32_t column : OpenColumns(plan)) add(column);
+  for (const Filter& filter : plan.scan.filters) add(filter.column);
+  return names;
 }
 
 }  // namespace
@@ -50,7 +53,6 @@ void HandlerSocketCodec::Reject(const Answer& answer, const PlanRequest& request
                                 OpResult& result) {
   result.outcome = Outcome::kRejected;
   result.code = WriteCode(answer.code, answer.tokens);
-  const bool writes = request.kind != OperationKind::kRead;
   if (answer.code == kCodeRequest || answer.code == kCodeAuthorisation) {
     // The server refused before it did anything, and will do so again.
     result.severity = Severity::kFatal;
@@ -61,7 +63,8 @@ void HandlerSocketCodec::Reject(const Answer& answer, const PlanRequest& request
   }
   const ServerError known =
       answer.code == kCodeServer ? ExplainServerError(answer.tokens) : ServerError{};
-  result.outcome_unknown = writes && !known.not_done;
+  result.outcome_unknown = IsWrite(request.kind) && !known.not_done;
+  result.retryable = known.retryable;
   if (!known.meaning.empty()) {
     result.text = known.meaning;
     return;
@@ -75,7 +78,7 @@ std::string HandlerSocketCodec::DescribeRequestError(std::string_view word) cons
     // The server calls each of its listeners read or write; the spec must name the same ports.
     return fmt::format(
         "{}: this is the server's read port, which takes no writes. Set the target's write_port to "
-        "the server's handlersocket_port_wr (by custom 9999)",
+        "the server's handlersocket_port_wr (by custom 9999); or are port and write_port swapped?",
         requests_.label());
   }
   const std::string_view meaning = ExplainRequestError(word);
@@ -107,8 +110,14 @@ std::string HandlerSocketCodec::DescribeOpenError(const Answer& answer, std::str
         label, table);
   }
   if (answer.code == kCodeRequest && word == "idxnum") {
-    return fmt::format("{}: {} has no primary key, by which HandlerSocket finds its rows", label,
-                       table);
+    if (!plan.scan.index.empty()) {
+      return fmt::format("{}: {} has no index {} (names are compared exactly, case too)", label,
+                         table, plan.scan.index);
+    }
+    return fmt::format(
+        "{}: {} has no primary key, by which HandlerSocket finds its rows, also those to insert. "
+        "Give the table one, or scan another index by its name",
+        label, table);
   }
   if (answer.code == kCodeRequest && word == "fld") {
     return fmt::format(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <system_error>
 
 #include "core/base/check.h"
 #include "drivers/handlersocket/server_errors.h"
@@ -12,17 +13,8 @@ namespace cavalry::drivers::handlersocket {
 namespace {
 
 constexpr std::size_t kFirstCapacity = 4;
-constexpr std::size_t kMaxIntegerBytes = 20;  // -9223372036854775808, 18446744073709551615
 // More digits in a code or a number of columns are not HandlerSocket's.
 constexpr std::ptrdiff_t kMaxHeadDigits = 9;
-
-// REQUIRES: an integer, and kMaxIntegerBytes of space.
-char* WriteInteger(const Value& value, char* to) {
-  if (value.kind == Value::Kind::kInteger && value.integer < 0) [[unlikely]] {
-    return std::to_chars(to, to + kMaxIntegerBytes, value.integer).ptr;
-  }
-  return std::to_chars(to, to + kMaxIntegerBytes, static_cast<std::uint64_t>(value.integer)).ptr;
-}
 
 // Reads decimal digits, at least one; null when there is none or too many.
 inline const char* ReadNumber(const char* at, const char* end, std::uint32_t& number) {
@@ -54,100 +46,6 @@ ConnectionState HandlerSocketCodec::Start(ByteBuffer& out) {
   return state_;
 }
 
-bool HandlerSocketCodec::Encode(const Operation& operation, Ticket ticket, ByteBuffer& out) {
-  CAVALRY_CHECK(state_ == ConnectionState::kReady);
-  const PlanRequest& request = requests_.Find(*operation.plan);
-  if (pending_.full() || bytes_in_flight_ >= kMaxBytesInFlight) [[unlikely]]
-    return RefuseFull();
-  const std::size_t before = out.size();
-  bool appended;
-  if (request.kind == OperationKind::kRead || request.kind == OperationKind::kDelete) {
-    appended = AppendKeyed(request, operation.key.first(), out);
-  } else if (request.kind == OperationKind::kUpdate) {
-    appended =
-        AppendKeyed(request, operation.key.first(), out) && AppendValues(request, operation.values, out);
-  } else {
-    out.Append(request.head.view());
-    appended = AppendValues(request, operation.values, out);
-  }
-  if (!appended) [[unlikely]] {
-    out.Truncate(before);
-    return false;
-  }
-  const std::size_t bytes = out.size() - before;
-  bytes_in_flight_ += bytes;
-  pending_.Push(
-      {.rows = operation.rows, .index_id = request.index_id, .ticket = ticket, .bytes = bytes});
-  return true;
-}
-
-bool HandlerSocketCodec::AppendKeyed(const PlanRequest& request, const Value& key,
-                                     ByteBuffer& out) {
-  const ValueFault fault =
-      key.kind == Value::Kind::kNull ? ValueFault::kNull : CheckInteger(request.key, key);
-  if (fault != ValueFault::kNone) [[unlikely]]
-    return RefuseValue(fault, request.key, key);
-  char* const begin = out.Reserve(kHeadBytes + kMaxIntegerBytes + kTailBytes);
-  if (begin == nullptr) [[unlikely]]
-    return RefuseFull();
-  // Head and tail are copied with their padding: a fixed size costs one or two instructions.
-  std::memcpy(begin, request.head.bytes.data(), kHeadBytes);
-  char* const end = WriteInteger(key, begin + request.head.size);
-  std::memcpy(end, request.tail.bytes.data(), kTailBytes);
-  out.Commit(static_cast<std::size_t>(end - begin) + request.tail.size);
-  return true;
-}
-
-bool HandlerSocketCodec::AppendValues(const PlanRequest& request, std::span<const Value> values,
-                                      ByteBuffer& out) {
-  CAVALRY_CHECK(values.size() == request.values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const Value& value = values[i];
-    bool needs_escape = false;
-    const ValueFault fault = CheckValue(request.values[i], value, needs_escape);
-    if (fault != ValueFault::kNone) [[unlikely]] {
-      return RefuseValue(fault, request.values[i], value);
-    }
-    char* const begin = out.Reserve(1 + kMaxIntegerBytes);
-    if (begin == nullptr) [[unlikely]]
-      return RefuseFull();
-    char* to = begin;
-    *to++ = kTokenEnd;
-    bool is_text = false;
-    switch (value.kind) {
-      case Value::Kind::kNull:
-        *to++ = kNullToken;
-        break;
-      case Value::Kind::kInteger:
-      case Value::Kind::kUnsigned:
-        to = WriteInteger(value, to);
-        break;
-      case Value::Kind::kText:
-      case Value::Kind::kBinary:
-        is_text = true;
-        break;
-    }
-    out.Commit(static_cast<std::size_t>(to - begin));
-    if (is_text && !AppendToken(value.text, needs_escape, out)) [[unlikely]]
-      return RefuseFull();
-  }
-  out.Append(kLineEnd);
-  return !out.overflowed();
-}
-
-bool HandlerSocketCodec::RefuseValue(ValueFault fault, const ColumnRule& rule, const Value& value) {
-  text_ = DescribeFault(fault, rule, value);
-  error_ = {.outcome = Outcome::kNotSent, .code = kCodeValue, .text = text_};
-  return false;
-}
-
-bool HandlerSocketCodec::RefuseFull() {
-  error_ = {.outcome = Outcome::kNotSent,
-            .code = kCodeQueueFull,
-            .text = "too much is in flight on one HandlerSocket connection"};
-  return false;
-}
-
 ConnectionState HandlerSocketCodec::Feed(std::string_view bytes, ByteBuffer& /*out*/,
                                          CompletionSink& sink) {
   while (!bytes.empty() && state_ != ConnectionState::kFailed) {
@@ -156,7 +54,8 @@ ConnectionState HandlerSocketCodec::Feed(std::string_view bytes, ByteBuffer& /*o
         found == nullptr ? bytes.size()
                          : static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data());
     if (partial_.size() + taken > kMaxLineBytes) [[unlikely]] {
-      Break("an answer longer than the bound", partial_.empty() ? bytes : partial_.view());
+      Break("an answer of more than 64 MiB (ask for fewer rows or columns)",
+            partial_.empty() ? bytes : partial_.view());
       break;
     }
     if (found == nullptr) {
@@ -209,16 +108,19 @@ bool HandlerSocketCodec::TakeLine(std::string_view line, CompletionSink& sink) {
     return Break("an answer that nobody asked for", line);
 
   const Pending pending = pending_.front();
-  const PlanRequest& request = requests_.opened(pending.index_id);
+  const PlanRequest& request = requests_.request(pending.request);
   OpResult result;
   result.bytes = line.size();
   if (answer.code != kCodeOk) [[unlikely]] {
     Reject(answer, request, result);
-  } else if (request.kind == OperationKind::kRead) {
+  } else if (request.answer == AnswerForm::kRows) {
     if (!TakeRows(line, answer, request, pending.rows, result)) return false;
+  } else if (request.answer == AnswerForm::kCount) {
+    if (!TakeCount(line, answer, result)) return false;
   } else {
-    if (!TakeChange(line, answer, request.kind, result)) return false;
+    if (!TakeInserted(line, answer, result)) return false;
   }
+  if (request.lines != 1 && !AddToBatch(request, result)) return true;
   // Before the sink is told: it may encode the next request at once.
   pending_.Pop();
   bytes_in_flight_ -= pending.bytes;
@@ -287,30 +189,65 @@ bool HandlerSocketCodec::CountTokens(const Answer& answer, std::size_t& count) c
   return next == TokenReader::Result::kEnd;
 }
 
-bool HandlerSocketCodec::TakeChange(std::string_view line, const Answer& answer, OperationKind kind,
-                                    OpResult& result) {
-  // An insert is answered "0 1", or "0 1 <id>" when the table has an auto_increment column; an
-  // update or delete "0 1 <changed rows>".
+bool HandlerSocketCodec::TakeCount(std::string_view line, const Answer& answer, OpResult& result) {
   if (answer.columns != 1) [[unlikely]] {
     return Break("an answer with another number of columns", line);
   }
-  std::size_t digits = 0;
-  while (digits < answer.tokens.size() && answer.tokens[digits] >= '0' &&
-         answer.tokens[digits] <= '9') {
-    ++digits;
-  }
-  const bool is_number = digits != 0 && digits == answer.tokens.size();
-  if (kind == OperationKind::kInsert) {
-    if (answer.has_tokens && !is_number) [[unlikely]]
-      return Break("a malformed id", line);
-    result.rows = 1;
-    return true;
-  }
-  const char* const end = answer.tokens.data() + digits;
-  if (!is_number || ReadNumber(answer.tokens.data(), end, result.rows) != end) [[unlikely]] {
+  const char* const end = answer.tokens.data() + answer.tokens.size();
+  if (!answer.has_tokens || ReadNumber(answer.tokens.data(), end, result.rows) != end)
+      [[unlikely]] {
     return Break("a malformed count of changed rows", line);
   }
   if (result.rows == 0) result.outcome = Outcome::kMiss;
+  return true;
+}
+
+bool HandlerSocketCodec::TakeInserted(std::string_view line, const Answer& answer,
+                                      OpResult& result) {
+  // "0 1", or "0 1 <id>" when the table has an auto_increment column.
+  if (answer.columns != 1) [[unlikely]] {
+    return Break("an answer with another number of columns", line);
+  }
+  result.rows = 1;
+  if (!answer.has_tokens) return true;
+  const char* const end = answer.tokens.data() + answer.tokens.size();
+  const auto [stop, failure] = std::from_chars(answer.tokens.data(), end, result.insert_id);
+  if (stop != end || failure != std::errc()) [[unlikely]]
+    return Break("a malformed id", line);
+  return true;
+}
+
+bool HandlerSocketCodec::AddToBatch(const PlanRequest& request, OpResult& result) {
+  if (batch_lines_ == 0) {
+    batch_ = OpResult{};
+    batch_.outcome = Outcome::kMiss;
+  }
+  batch_.rows += result.rows;
+  batch_.bytes += result.bytes;
+  batch_.outcome_unknown |= result.outcome_unknown;
+  // As of a request of several rows in SQL, the first row's.
+  if (batch_.insert_id == 0) batch_.insert_id = result.insert_id;
+  if (result.outcome == Outcome::kRejected &&
+      (batch_.outcome != Outcome::kRejected || result.severity > batch_.severity)) {
+    batch_.outcome = Outcome::kRejected;
+    batch_.severity = result.severity;
+    batch_.retryable = result.retryable;
+    batch_code_.assign(result.code);
+    batch_text_.assign(result.text);
+  } else if (result.outcome == Outcome::kOk && batch_.outcome == Outcome::kMiss) {
+    batch_.outcome = Outcome::kOk;
+  }
+  if (++batch_lines_ != request.lines) return false;
+  batch_lines_ = 0;
+  result = batch_;
+  if (result.outcome != Outcome::kRejected) return true;
+  result.code = batch_code_;
+  result.text = batch_text_;
+  // Some of its rows are there, as far as the server told, and trying again would find them.
+  if (IsWrite(request.kind) && result.rows != 0) {
+    result.outcome_unknown = true;
+    result.retryable = false;
+  }
   return true;
 }
 

@@ -1,6 +1,7 @@
 // One HandlerSocket connection as a sans-I/O state machine (drivers/core/codec.h): authentication
-// and open_index first, then pipelined requests, answered in order. One thread; `requests` must
-// outlive it. After warm-up neither Encode nor Feed allocates, but for the text of a refused value.
+// and open_index first, then pipelined requests, answered in order. An operation of several lines
+// (a batch) ends with the answer to its last one. One thread; `requests` must outlive it. After
+// warm-up neither Encode nor Feed allocates, but for the text of a refused value.
 #pragma once
 
 #include <array>
@@ -20,8 +21,8 @@ namespace cavalry::drivers::handlersocket {
 // client has to hold back. Beyond the bytes goes at most one request.
 inline constexpr std::size_t kMaxInFlight = 4096;
 inline constexpr std::size_t kMaxBytesInFlight = std::size_t{1024} * 1024;
-// An answer's line: far more than a row of columns that a spec can name.
-inline constexpr std::size_t kMaxLineBytes = std::size_t{16} * 1024 * 1024;
+// An answer's line, which holds all rows of a scan.
+inline constexpr std::size_t kMaxLineBytes = std::size_t{64} * 1024 * 1024;
 
 // Codes of a false Encode.
 inline constexpr std::string_view kCodeValue = "value";           // a column cannot hold a value
@@ -32,7 +33,7 @@ inline constexpr std::string_view kCodeProtocol = "protocol";
 // What is needed of an operation to read its answer.
 struct Pending {
   RowVisitor* rows = nullptr;
-  std::uint32_t index_id = 0;
+  std::uint32_t request = 0;  // its number
   Ticket ticket = 0;
   std::size_t bytes = 0;  // of its request
 };
@@ -87,8 +88,11 @@ class HandlerSocketCodec final : public Codec {
   static bool ParseAnswer(std::string_view line, Answer& answer);
 
   // Append parts of a request; false after RefuseValue or at the buffer's bound.
-  bool AppendKeyed(const PlanRequest& request, const Value& key, ByteBuffer& out);
+  bool AppendShortKey(const PlanRequest& request, const Value& key, ByteBuffer& out);
+  bool AppendLines(const PlanRequest& request, const Operation& operation, ByteBuffer& out);
+  bool AppendKey(const PlanRequest& request, std::span<const Value> parts, ByteBuffer& out);
   bool AppendValues(const PlanRequest& request, std::span<const Value> values, ByteBuffer& out);
+  bool AppendValue(const ColumnRule& rule, const Value& value, ByteBuffer& out);
   bool RefuseValue(ValueFault fault, const ColumnRule& rule, const Value& value);
   bool RefuseFull();
 
@@ -99,8 +103,11 @@ class HandlerSocketCodec final : public Codec {
                 RowVisitor* rows, OpResult& result);
   bool VisitRows(std::string_view line, const Answer& answer, RowVisitor& rows, OpResult& result);
   bool CountTokens(const Answer& answer, std::size_t& count) const;
-  bool TakeChange(std::string_view line, const Answer& answer, OperationKind kind,
-                  OpResult& result);
+  bool TakeCount(std::string_view line, const Answer& answer, OpResult& result);
+  bool TakeInserted(std::string_view line, const Answer& answer, OpResult& result);
+  // Adds a line's result to its batch's. True when that was the last line; then `result` is the
+  // whole batch's.
+  bool AddToBatch(const PlanRequest& request, OpResult& result);
 
   // Fills in what an answer with a code other than 0 says.
   void Reject(const Answer& answer, const PlanRequest& request, OpResult& result);
@@ -117,6 +124,10 @@ class HandlerSocketCodec final : public Codec {
   std::size_t handshake_answers_ = 0;  // taken so far
   PendingQueue pending_;
   std::size_t bytes_in_flight_ = 0;
+  std::uint32_t batch_lines_ = 0;  // answered lines of the front operation, if it has several
+  OpResult batch_;                 // what they came to
+  std::string batch_code_;         // of its first refused line, or the first fatal one
+  std::string batch_text_;
   ByteBuffer partial_;         // the line that has not ended yet
   ByteBuffer unescaped_;       // values of the line being visited
   std::vector<Field> fields_;  // of the row being visited

@@ -6,71 +6,14 @@
 #include <fmt/format.h>
 
 #include "drivers/handlersocket/handlersocket_factory.h"
-#include "drivers/handlersocket/tokens.h"
+#include "drivers/handlersocket/plan_check.h"
+#include "drivers/handlersocket/plan_warnings.h"
 
 namespace cavalry::drivers::handlersocket {
 namespace {
 
 // One connection to each port.
 constexpr std::uint32_t kFilesPerSession = 2;
-
-// open_index names are not escaped, so some bytes cannot be in them; a comma parts columns.
-Status CheckName(std::string_view what, std::string_view name, bool in_list) {
-  if (name.empty()) return InvalidArgument("handlersocket: a {} has no name", what);
-  if (FindByteKinds(name).needs_escape) {
-    return InvalidArgument(
-        "handlersocket: {} \"{}\" holds a control character, which HandlerSocket cannot take in a "
-        "name; rename it",
-        what, name);
-  }
-  if (in_list && name.find(',') != std::string_view::npos) {
-    return InvalidArgument(
-        "handlersocket: {} \"{}\" holds a comma, which HandlerSocket cannot take in a column's "
-        "name; rename it or leave it out",
-        what, name);
-  }
-  return absl::OkStatus();
-}
-
-Status CheckColumns(const OperationPlan& plan) {
-  const TableSchema& table = *plan.table;
-  for (const std::uint32_t column : plan.columns) {
-    if (column >= table.columns.size()) {
-      return InvalidArgument("handlersocket: operation {}: table {} has no column number {}",
-                             plan.name, table.name, column);
-    }
-    CAVALRY_RETURN_IF_ERROR(CheckName(fmt::format("operation {}: column", plan.name),
-                                      table.columns[column].name, true));
-  }
-  if (plan.columns.empty() && plan.kind != OperationKind::kDelete) {
-    return InvalidArgument("handlersocket: operation {}: a {} needs at least one column", plan.name,
-                           OperationKindName(plan.kind));
-  }
-  if (plan.kind == OperationKind::kInsert && plan.columns.size() != table.columns.size()) {
-    return InvalidArgument(
-        "handlersocket: operation {}: an insert must list all {} columns of {}: HandlerSocket runs "
-        "no defaults and would put 0 or '' where SQL puts NULL",
-        plan.name, table.columns.size(), table.name);
-  }
-  return absl::OkStatus();
-}
-
-Status CheckOperation(const OperationPlan& plan) {
-  if (plan.table == nullptr) {
-    return InvalidArgument("handlersocket: operation {} names no table", plan.name);
-  }
-  const TableSchema& table = *plan.table;
-  CAVALRY_RETURN_IF_ERROR(
-      CheckName(fmt::format("operation {}: table", plan.name), table.name, false));
-  if (table.key_columns.front() >= table.columns.size() ||
-      !table.key_column().type.is_integer()) {
-    return InvalidArgument("handlersocket: table {}: the primary key must be an integer column",
-                           table.name);
-  }
-  CAVALRY_RETURN_IF_ERROR(CheckName(fmt::format("table {}: key column", table.name),
-                                    table.key_column().name, true));
-  return CheckColumns(plan);
-}
 
 class HandlerSocketDriver final : public Driver {
  public:
@@ -97,17 +40,7 @@ class HandlerSocketDriver final : public Driver {
   std::vector<std::string> Warnings(const Settings& /*settings*/,
                                     const std::vector<OperationPlan>& operations) const override {
     std::vector<std::string> warnings;
-    for (const OperationPlan& plan : operations) {
-      if (plan.table == nullptr || !plan.table->use_as_is || PortOf(plan.kind) == Port::kRead) {
-        continue;
-      }
-      // A table of cavalry's own making has none of these.
-      warnings.push_back(fmt::format(
-          "operation {}: HandlerSocket runs no triggers, CHECK constraints, DEFAULT "
-          "CURRENT_TIMESTAMP or ON UPDATE of table {}, and gives columns that the spec does not "
-          "list 0 or '' instead of NULL",
-          plan.name, plan.table->name));
-    }
+    for (const OperationPlan& plan : operations) AddWarnings(plan, &warnings);
     return warnings;
   }
 
@@ -130,8 +63,10 @@ class HandlerSocketDriver final : public Driver {
   }
 
  private:
-  const std::vector<OperationKind> operations_ = {OperationKind::kRead, OperationKind::kInsert,
-                                                  OperationKind::kUpdate, OperationKind::kDelete};
+  const std::vector<OperationKind> operations_ = {
+      OperationKind::kRead,     OperationKind::kMultiRead, OperationKind::kScan,
+      OperationKind::kInsert,   OperationKind::kUpdate,    OperationKind::kDelete,
+      OperationKind::kIncrement};
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// MariaDB's HandlerSocket plugin: finds and changes rows by primary key without SQL. It creates no
-// tables; a mysql target does that for it (tables_of).
+// MariaDB's HandlerSocket plugin: finds rows by an index and changes them, without SQL. It creates
+// no tables; a mysql target does that for it (tables_of).
 #pragma once
 
 #include "drivers/core/driver.h"

@@ -22,7 +22,7 @@ constexpr std::array<Meaning, 29> kServerErrors = {{
     {"open_table", {"there is no such table or database, or it could not be opened", true}},
     {"121", {"duplicate key (handler error 121)", true}},
     {"122", {"internal error of the storage engine (handler error 122)", false}},
-    {"123", {"the row was changed since it was read (handler error 123)", true}},
+    {"123", {"the row was changed since it was read (handler error 123)", true, true}},
     {"126", {"the index file is crashed (handler error 126)", false}},
     {"127", {"the record file is crashed (handler error 127)", false}},
     {"128", {"out of memory (handler error 128)", false}},
@@ -35,9 +35,13 @@ constexpr std::array<Meaning, 29> kServerErrors = {{
     {"141", {"duplicate key of a unique constraint (handler error 141)", true}},
     {"144", {"the table is crashed and its last repair failed (handler error 144)", false}},
     {"145", {"the table was marked as crashed (handler error 145)", false}},
-    {"146", {"lock wait timeout: another transaction holds the row (handler error 146)", true}},
+    {"146",
+     {"lock wait timeout: another transaction holds the row (handler error 146)", true, true}},
     {"147", {"the lock table is full (handler error 147)", true}},
-    {"149", {"deadlock: the server rolled back this batch (handler error 149)", true}},
+    {"149",
+     {"deadlock: the server rolled back this batch, also what it had acknowledged of it (handler "
+      "error 149)",
+      true, true}},
     {"150", {"a foreign key is not set up correctly (handler error 150)", true}},
     {"151", {"a foreign key's parent row is missing (handler error 151)", true}},
     {"152", {"the row is referenced by a foreign key (handler error 152)", true}},
@@ -48,9 +52,8 @@ constexpr std::array<Meaning, 29> kServerErrors = {{
     {"189", {"the disk is full (handler error 189)", false}},
     {"200",
      {"an earlier line of this batch ended the transaction, so this one was not done (handler "
-      "error "
-      "200)",
-      true}},
+      "error 200)",
+      true, true}},
 }};
 
 struct RequestMeaning {

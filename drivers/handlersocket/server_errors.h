@@ -17,6 +17,8 @@ struct ServerError {
   std::string_view meaning;  // empty: nothing known
   // Whether a write that got it is known not to have been done.
   bool not_done = false;
+  // Whether the same may well succeed when it is tried again.
+  bool retryable = false;
 };
 
 // The text of a kCodeServer answer: a word, or the number of a handler error (MariaDB's my_base.h).

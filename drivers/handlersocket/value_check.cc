@@ -1,105 +1,115 @@
 #include "drivers/handlersocket/value_check.h"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "drivers/handlersocket/tokens.h"
+#include "drivers/handlersocket/value_formats.h"
 
 namespace cavalry::drivers::handlersocket {
 namespace {
 
-constexpr std::size_t kDateBytes = 10;      // YYYY-MM-DD
-constexpr std::size_t kDatetimeBytes = 19;  // YYYY-MM-DD HH:MM:SS
+// Of a year that four digits and nothing else stand for.
+constexpr std::uint64_t kFirstYear = 1901;
+constexpr std::uint64_t kLastYear = 2155;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// The number in `text`'s digits, or -1 when one is not a digit.
-int TwoDigits(std::string_view text, std::size_t at) {
-  if (!IsDigit(text[at]) || !IsDigit(text[at + 1])) return -1;
-  return (text[at] - '0') * 10 + (text[at + 1] - '0');
+bool IsNumber(const Value& value) {
+  return value.kind == Value::Kind::kInteger || value.kind == Value::Kind::kUnsigned;
 }
 
-// A day of the calendar; anything else would be stored as 0000-00-00. REQUIRES: kDateBytes bytes.
-bool IsDate(std::string_view text) {
-  const int century = TwoDigits(text, 0);
-  const int year_of_century = TwoDigits(text, 2);
-  const int month = TwoDigits(text, 5);
-  const int day = TwoDigits(text, 8);
-  if (century < 0 || year_of_century < 0 || text[4] != '-' || text[7] != '-') return false;
-  if (month < 1 || month > 12 || day < 1) return false;
-  const int year = century * 100 + year_of_century;
-  const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-  const bool short_month = month == 4 || month == 6 || month == 9 || month == 11;
-  const int days = month == 2 ? (leap ? 29 : 28) : (short_month ? 30 : 31);
-  return day <= days;
-}
-
-// REQUIRES: kDatetimeBytes bytes.
-bool IsDatetime(std::string_view text) {
-  if (!IsDate(text.substr(0, kDateBytes)) || text[10] != ' ' || text[13] != ':' ||
-      text[16] != ':') {
-    return false;
-  }
-  const int hour = TwoDigits(text, 11);
-  const int minute = TwoDigits(text, 14);
-  const int second = TwoDigits(text, 17);
-  return hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 60;
-}
-
-// [-]digits[.digits] with no more digits on either side than the column has.
-ValueFault CheckDecimalText(const ColumnType& type, std::string_view text) {
-  if (!text.empty() && text.front() == '-') text.remove_prefix(1);
-  const std::size_t point = text.find('.');
-  std::string_view whole = text.substr(0, point);
-  const std::string_view fraction =
-      point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
-  if (whole.empty() || (point != std::string_view::npos && fraction.empty())) {
-    return ValueFault::kFormat;
-  }
-  for (const char c : whole) {
-    if (!IsDigit(c)) return ValueFault::kFormat;
-  }
-  for (const char c : fraction) {
-    if (!IsDigit(c)) return ValueFault::kFormat;
-  }
-  while (!whole.empty() && whole.front() == '0') whole.remove_prefix(1);
-  const auto whole_max = static_cast<std::size_t>(type.precision - type.scale);
-  if (whole.size() > whole_max || fraction.size() > type.scale) return ValueFault::kRange;
-  return ValueFault::kNone;
+ValueFault CheckIntegerText(const ColumnRule& rule, std::string_view text) {
+  const std::optional<WholeNumber> number = ParseWholeNumber(text);
+  if (!number) return ValueFault::kFormat;
+  // -integer_min without overflow.
+  const std::uint64_t lowest = ~static_cast<std::uint64_t>(rule.integer_min) + 1;
+  const bool fits = number->magnitude <= (number->negative ? lowest : rule.integer_max);
+  return fits ? ValueFault::kNone : ValueFault::kRange;
 }
 
 ValueFault CheckDecimal(const ColumnRule& rule, const Value& value) {
   const ColumnType& type = rule.column->type;
-  if (value.kind == Value::Kind::kText) return CheckDecimalText(type, value.text);
-  if (value.kind == Value::Kind::kBinary) return ValueFault::kKind;
-  auto left = static_cast<std::uint64_t>(value.integer);
-  if (value.kind == Value::Kind::kInteger && value.integer < 0) left = ~left + 1;
-  int digits = 0;
-  for (; left != 0; left /= 10) ++digits;
-  return digits <= type.precision - type.scale ? ValueFault::kNone : ValueFault::kRange;
+  const std::size_t whole_max = std::size_t{type.precision} - type.scale;
+  if (IsNumber(value)) {
+    auto left = static_cast<std::uint64_t>(value.integer);
+    if (value.kind == Value::Kind::kInteger && value.integer < 0) left = ~left + 1;
+    std::size_t digits = 0;
+    for (; left != 0; left /= 10) ++digits;
+    return digits <= whole_max ? ValueFault::kNone : ValueFault::kRange;
+  }
+  if (value.kind != Value::Kind::kText) return ValueFault::kKind;
+  const std::optional<DecimalDigits> digits = CountDecimalDigits(value.text);
+  if (!digits) return ValueFault::kFormat;
+  const bool fits = digits->whole <= whole_max && digits->fraction <= type.scale;
+  return fits ? ValueFault::kNone : ValueFault::kRange;
 }
 
-ValueFault CheckText(const ColumnRule& rule, std::string_view text, bool& needs_escape) {
+ValueFault CheckFloat(const ColumnRule& rule, const Value& value) {
+  if (IsNumber(value)) return ValueFault::kNone;
+  if (value.kind != Value::Kind::kText) return ValueFault::kKind;
+  switch (CheckFloatText(value.text, rule.kind == ColumnType::Kind::kDouble)) {
+    case FloatText::kFits:
+      return ValueFault::kNone;
+    case FloatText::kTooLarge:
+      return ValueFault::kRange;
+    case FloatText::kMalformed:
+      break;
+  }
+  return ValueFault::kFormat;
+}
+
+ValueFault CheckBytes(const ColumnRule& rule, const Value& value, bool& needs_escape) {
+  if (IsNumber(value)) return ValueFault::kKind;
+  needs_escape = FindByteKinds(value.text).needs_escape;
+  return value.text.size() <= rule.length_max ? ValueFault::kNone : ValueFault::kLength;
+}
+
+ValueFault CheckText(const ColumnRule& rule, const Value& value, bool& needs_escape) {
+  if (IsNumber(value)) return ValueFault::kKind;
+  const std::string_view text = value.text;
   const ByteKinds kinds = FindByteKinds(text);
   needs_escape = kinds.needs_escape;
-  if (rule.kind == ColumnType::Kind::kVarbinary) {
-    return text.size() <= rule.length_max ? ValueFault::kNone : ValueFault::kLength;
-  }
   std::size_t length = text.size();
   if (kinds.non_ascii) {
-    const std::int64_t characters = CountCharacters(text);
+    const std::int64_t characters = CountCharacters(text, rule.character_bytes_max);
     if (characters < 0) return ValueFault::kEncoding;
-    // A text column is bounded in bytes, the others in characters.
-    if (rule.kind != ColumnType::Kind::kText) length = static_cast<std::size_t>(characters);
+    // Texts and json are bounded in bytes, the others in characters.
+    if (rule.kind == ColumnType::Kind::kChar || rule.kind == ColumnType::Kind::kVarchar) {
+      length = static_cast<std::size_t>(characters);
+    }
   }
-  return length <= rule.length_max ? ValueFault::kNone : ValueFault::kLength;
+  if (length > rule.length_max) return ValueFault::kLength;
+  if (rule.kind == ColumnType::Kind::kJson && !IsJson(text)) return ValueFault::kFormat;
+  return ValueFault::kNone;
 }
 
 ValueFault CheckTime(const ColumnRule& rule, const Value& value) {
   if (value.kind != Value::Kind::kText) return ValueFault::kKind;
-  const bool fits = rule.kind == ColumnType::Kind::kDate
-                        ? value.text.size() == kDateBytes && IsDate(value.text)
-                        : value.text.size() == kDatetimeBytes && IsDatetime(value.text);
+  bool fits = false;
+  switch (rule.kind) {
+    case ColumnType::Kind::kDate:
+      fits = IsDate(value.text);
+      break;
+    case ColumnType::Kind::kTime:
+      fits = IsTime(value.text);
+      break;
+    case ColumnType::Kind::kTimestamp:
+      fits = IsTimestamp(value.text);
+      break;
+    default:
+      fits = IsDatetime(value.text);
+      break;
+  }
   return fits ? ValueFault::kNone : ValueFault::kFormat;
+}
+
+ValueFault CheckYear(const Value& value) {
+  if (value.kind == Value::Kind::kText) {
+    return IsYear(value.text) ? ValueFault::kNone : ValueFault::kFormat;
+  }
+  if (!IsNumber(value)) return ValueFault::kKind;
+  const auto year = static_cast<std::uint64_t>(value.integer);
+  return year >= kFirstYear && year <= kLastYear ? ValueFault::kNone : ValueFault::kRange;
 }
 
 std::string DescribeValue(const ColumnRule& rule, const Value& value) {
@@ -123,13 +133,35 @@ std::string DescribeValue(const ColumnRule& rule, const Value& value) {
 
 }  // namespace
 
-ColumnRule::ColumnRule(const Column& of)
+std::size_t CharacterBytesMax(std::string_view charset) {
+  struct Known {
+    std::string_view name;
+    std::size_t bytes;
+  };
+  constexpr std::array<Known, 9> kKnown = {{{"", 4},
+                                            {"utf8mb4", 4},
+                                            {"binary", 4},
+                                            {"utf8", 3},
+                                            {"utf8mb3", 3},
+                                            {"ucs2", 0},
+                                            {"utf16", 0},
+                                            {"utf16le", 0},
+                                            {"utf32", 0}}};
+  for (const Known& known : kKnown) {
+    if (known.name == charset) return known.bytes;
+  }
+  return 1;
+}
+
+ColumnRule::ColumnRule(const Column& of, std::string_view charset)
     : column(&of),
       kind(of.type.kind),
       nullable(of.nullable),
       integer_min(of.type.is_integer() ? of.type.integer_min() : 0),
       integer_max(of.type.is_integer() ? of.type.integer_max() : 0),
-      length_max(of.type.length) {}
+      length_max(of.type.length),
+      // MariaDB keeps json in utf8mb4, whatever the table's character set.
+      character_bytes_max(kind == ColumnType::Kind::kJson ? 4 : CharacterBytesMax(charset)) {}
 
 ValueFault CheckValue(const ColumnRule& rule, const Value& value, bool& needs_escape) {
   needs_escape = false;
@@ -138,23 +170,31 @@ ValueFault CheckValue(const ColumnRule& rule, const Value& value, bool& needs_es
   }
   switch (rule.kind) {
     case ColumnType::Kind::kInteger:
-      return CheckInteger(rule, value);
+      return value.kind == Value::Kind::kText ? CheckIntegerText(rule, value.text)
+                                              : CheckInteger(rule, value);
     case ColumnType::Kind::kDecimal:
       return CheckDecimal(rule, value);
+    case ColumnType::Kind::kFloat:
+    case ColumnType::Kind::kDouble:
+      return CheckFloat(rule, value);
     case ColumnType::Kind::kChar:
     case ColumnType::Kind::kVarchar:
     case ColumnType::Kind::kText:
+    case ColumnType::Kind::kJson:
+      return CheckText(rule, value, needs_escape);
+    case ColumnType::Kind::kBinary:
     case ColumnType::Kind::kVarbinary:
-      if (value.kind != Value::Kind::kText && value.kind != Value::Kind::kBinary) {
-        return ValueFault::kKind;
-      }
-      return CheckText(rule, value.text, needs_escape);
+    case ColumnType::Kind::kBlob:
+      return CheckBytes(rule, value, needs_escape);
     case ColumnType::Kind::kDate:
+    case ColumnType::Kind::kTime:
     case ColumnType::Kind::kDatetime:
+    case ColumnType::Kind::kTimestamp:
       return CheckTime(rule, value);
-    default:
-      return ValueFault::kKind;  // a type that the driver's check refuses
+    case ColumnType::Kind::kYear:
+      return CheckYear(value);
   }
+  return ValueFault::kKind;
 }
 
 std::string DescribeFault(ValueFault fault, const ColumnRule& rule, const Value& value) {
@@ -172,14 +212,20 @@ std::string DescribeFault(ValueFault fault, const ColumnRule& rule, const Value&
     case ValueFault::kLength:
       return fmt::format("column {}: {} does not fit {}", name, what, type);
     case ValueFault::kEncoding:
-      return fmt::format("column {}: {} is not UTF-8, as {} needs", name, what, type);
+      if (rule.character_bytes_max == 4) {
+        return fmt::format("column {}: {} is not UTF-8, as {} needs", name, what, type);
+      }
+      return fmt::format(
+          "column {}: {} holds characters beyond those that UTF-8 and the table's character set "
+          "write alike; HandlerSocket converts none, so give the table charset: utf8mb4",
+          name, what);
     case ValueFault::kFormat:
-      return fmt::format("column {}: {} is not written as a {}", name, what, type);
+      return fmt::format("column {}: {} is no {}", name, what, type);
   }
   return name;
 }
 
-std::int64_t CountCharacters(std::string_view text) {
+std::int64_t CountCharacters(std::string_view text, std::size_t character_bytes_max) {
   std::int64_t characters = 0;
   std::size_t i = 0;
   const auto byte_at = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
@@ -208,7 +254,7 @@ std::int64_t CountCharacters(std::string_view text) {
     } else {
       return -1;
     }
-    if (i + size > text.size()) return -1;
+    if (size > character_bytes_max || i + size > text.size()) return -1;
     if (byte_at(i + 1) < low || byte_at(i + 1) > high) return -1;
     for (std::size_t k = 2; k < size; ++k) {
       if ((byte_at(i + k) & 0xc0) != 0x80) return -1;

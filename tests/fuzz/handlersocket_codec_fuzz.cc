@@ -1,7 +1,8 @@
 // Any bytes from a HandlerSocket server, cut anywhere: the codec waits or fails, tells of no more
 // operations than were asked for, and says the same whatever the cut. The first byte chooses port,
-// visiting of rows and whether the handshake is answered as it should be; the second the fragments'
-// size; the rest are the server's bytes.
+// visiting of rows, whether the handshake is answered as it should be, and plain operations or
+// those of many keys, rows and forms; the second the fragments' size; the rest are the server's
+// bytes.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -51,8 +52,8 @@ class Scribe final : public RowVisitor, public CompletionSink {
   void OnDone(Ticket ticket, const OpResult& result) override {
     ++done_;
     script_ += std::to_string(ticket) + std::string(OutcomeName(result.outcome)) +
-               std::to_string(result.rows) + std::string(result.code) + std::string(result.text) +
-               '\n';
+               std::to_string(result.rows) + '#' + std::to_string(result.insert_id) +
+               std::string(result.code) + std::string(result.text) + '\n';
   }
   void Add(const OpResult& error) { script_ += std::string(error.code) + std::string(error.text); }
   const std::string& script() const { return script_; }
@@ -63,35 +64,101 @@ class Scribe final : public RowVisitor, public CompletionSink {
   std::size_t done_ = 0;
 };
 
-class Server {
+// A step's operations, those of the read port first, and the keys and values they are asked with.
+class Operations {
  public:
-  Server() {
-    table_.name = "t";
-    table_.columns = {MakeColumn("k", "int"), MakeColumn("v", "varbinary(300)")};
-    plans_ = {MakePlan(OperationKind::kRead, table_, {0, 1}, 0),
-              MakePlan(OperationKind::kRead, table_, {1}, 1),
-              MakePlan(OperationKind::kInsert, table_, {0, 1}, 2),
-              MakePlan(OperationKind::kUpdate, table_, {1}, 3),
-              MakePlan(OperationKind::kDelete, table_, {}, 4)};
+  Operations() { table_.name = "t"; }
+  Operations(const Operations&) = delete;
+  Operations& operator=(const Operations&) = delete;
+
+  TableSchema& table() { return table_; }
+  OperationPlan& Add(OperationKind kind, std::vector<std::uint32_t> columns) {
+    const auto index = static_cast<std::uint32_t>(plans_.size());
+    if (!IsWrite(kind)) ++reads_;
+    return plans_.emplace_back(MakePlan(kind, table_, std::move(columns), index));
+  }
+  void MakeFactory() {
     Options options;
     options.host = "h";
     options.database = "d";
     factory_ = std::make_unique<HandlerSocketFactory>(options, plans_);
   }
+  std::unique_ptr<Codec> NewCodec(bool writes) const { return factory_->NewCodec(writes ? 1 : 0); }
+
+  void Ask(Codec& codec, bool writes, std::size_t number, bool visit, Scribe& scribe,
+           ByteBuffer& out) const {
+    const std::size_t first = writes ? reads_ : 0;
+    const OperationPlan& plan = plans_[first + number % (writes ? plans_.size() - reads_ : reads_)];
+    const std::size_t parts =
+        plan.kind == OperationKind::kScan ? plan.scan.columns.size() : table_.key_columns.size();
+    const std::vector<Value> keys(parts * plan.batch,
+                                  Value::Integer(static_cast<std::int64_t>(number)));
+    std::vector<Value> values;
+    for (std::uint32_t row = 0; row < plan.batch; ++row) {
+      for (const std::uint32_t column : plan.columns) {
+        values.push_back(table_.columns[column].type.is_integer() ? Value::Integer(1)
+                                                                  : Value::Binary("\n"));
+      }
+    }
+    Operation operation;
+    operation.plan = &plan;
+    operation.key = Key(std::span<const Value>(keys));
+    operation.values = values;
+    operation.rows = visit ? &scribe : nullptr;
+    CAVALRY_CHECK(codec.Encode(operation, static_cast<Ticket>(number), out));
+  }
+
+ private:
+  TableSchema table_;
+  std::vector<OperationPlan> plans_;
+  std::size_t reads_ = 0;
+  std::unique_ptr<HandlerSocketFactory> factory_;
+};
+
+class Server {
+ public:
+  Server() {
+    plain_.table().columns = {MakeColumn("k", "int"), MakeColumn("v", "varbinary(300)")};
+    plain_.Add(OperationKind::kRead, {0, 1});
+    plain_.Add(OperationKind::kRead, {1});
+    plain_.Add(OperationKind::kInsert, {0, 1});
+    plain_.Add(OperationKind::kUpdate, {1});
+    plain_.Add(OperationKind::kDelete, {});
+    plain_.MakeFactory();
+
+    TableSchema& table = forms_.table();
+    table.columns = {MakeColumn("k", "int"), MakeColumn("l", "int"),
+                     MakeColumn("v", "varbinary(300)")};
+    table.key_columns = {0, 1};
+    forms_.Add(OperationKind::kMultiRead, {2}).batch = 3;
+    ScanPlan& scan = forms_.Add(OperationKind::kScan, {0, 1}).scan;
+    scan.columns = {0};
+    scan.in = {1, 2};
+    scan.filters = {{.column = 1, .value = "7"}};
+    forms_.Add(OperationKind::kInsert, {0, 1, 2}).batch = 2;
+    forms_.Add(OperationKind::kUpdate, {2}).returning = true;
+    forms_.Add(OperationKind::kDelete, {1, 2}).returning = true;
+    forms_.Add(OperationKind::kIncrement, {1}).amount = -2;
+    forms_.MakeFactory();
+  }
 
   std::string Run(std::uint8_t choice, std::string_view bytes, std::size_t fragment) const {
     const bool writes = (choice & 1) != 0;
-    const std::unique_ptr<Codec> codec = factory_->NewCodec(writes ? 1 : 0);
+    const Operations& operations = (choice & 8) != 0 ? forms_ : plain_;
+    const std::unique_ptr<Codec> codec = operations.NewCodec(writes);
     ByteBuffer out;
     Scribe scribe;
     codec->Start(out);
     ConnectionState state = ConnectionState::kHandshake;
-    if ((choice & 2) == 0)
-      state = codec->Feed(writes ? "0\t1\n0\t1\n0\t1\n" : "0\t1\n0\t1\n", out, scribe);
+    while ((choice & 2) == 0 && state == ConnectionState::kHandshake) {
+      state = codec->Feed("0\t1\n", out, scribe);
+    }
     std::size_t asked = 0;
     while (!bytes.empty()) {
       if (state == ConnectionState::kReady && asked == 0) {
-        for (; asked < kAsks; ++asked) Ask(*codec, writes, asked, (choice & 4) != 0, scribe, out);
+        for (; asked < kAsks; ++asked) {
+          operations.Ask(*codec, writes, asked, (choice & 4) != 0, scribe, out);
+        }
       }
       const std::size_t taken = std::min(fragment, bytes.size());
       // With a handshake in the bytes the operations are asked for at its end, so it goes alone.
@@ -107,20 +174,8 @@ class Server {
   }
 
  private:
-  void Ask(Codec& codec, bool writes, std::size_t number, bool visit, Scribe& scribe,
-           ByteBuffer& out) const {
-    const Value row[] = {Value::Integer(1), Value::Binary("\n")};
-    Operation operation;
-    operation.plan = &plans_[writes ? 2 + number % 3 : number % 2];
-    operation.key = Value::Integer(static_cast<std::int64_t>(number));
-    operation.values = std::span(row).last(operation.plan->columns.size());
-    operation.rows = visit ? &scribe : nullptr;
-    CAVALRY_CHECK(codec.Encode(operation, static_cast<Ticket>(number), out));
-  }
-
-  TableSchema table_;
-  std::vector<OperationPlan> plans_;
-  std::unique_ptr<HandlerSocketFactory> factory_;
+  Operations plain_;
+  Operations forms_;
 };
 
 }  // namespace

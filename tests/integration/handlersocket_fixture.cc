@@ -212,32 +212,42 @@ Client Target::Connect(OperationKind kind) {
   return Client(*factory_, factory_->Route(operation));
 }
 
-Operation Target::Make(Index plan) const {
+OperationPlan& Target::AddPlan(OperationKind kind, std::vector<std::uint32_t> columns) {
+  OperationPlan plan;
+  plan.name = fmt::format("{}{}", OperationKindName(kind), plans_.size());
+  plan.index = static_cast<std::uint32_t>(plans_.size());
+  plan.kind = kind;
+  plan.table = &table_;
+  plan.columns = std::move(columns);
+  return plans_.emplace_back(std::move(plan));
+}
+
+Operation Target::Make(const OperationPlan& plan) const {
   Operation operation;
-  operation.plan = &plans_[plan];
+  operation.plan = &plan;
   return operation;
 }
 
 Operation Target::Find(std::int64_t key) {
-  Operation operation = Make(kFind);
+  Operation operation = Make(plans_[kFind]);
   operation.key = Value::Integer(key);
   return operation;
 }
 
 Operation Target::Drop(std::int64_t key) {
-  Operation operation = Make(kDrop);
+  Operation operation = Make(plans_[kDrop]);
   operation.key = Value::Integer(key);
   return operation;
 }
 
 Operation Target::Add(const std::vector<Value>& values) {
-  Operation operation = Make(kAdd);
+  Operation operation = Make(plans_[kAdd]);
   operation.values = values;
   return operation;
 }
 
 Operation Target::Change(std::int64_t key, const std::vector<Value>& values) {
-  Operation operation = Make(kChange);
+  Operation operation = Make(plans_[kChange]);
   operation.key = Value::Integer(key);
   operation.values = values;
   return operation;
@@ -274,6 +284,13 @@ std::unique_ptr<Target> HandlerSocketServerTest::CreateTarget(std::vector<Column
   }
   statement += fmt::format("PRIMARY KEY (`{}`)) ENGINE=InnoDB CHARSET=utf8mb4", columns[0].name);
   sql_->Run(statement);
+  return std::make_unique<Target>(table, std::move(columns));
+}
+
+std::unique_ptr<Target> HandlerSocketServerTest::CreateTarget(std::string_view definition,
+                                                              std::vector<Column> columns) {
+  const std::string table = NewTable();
+  sql_->Run(fmt::format("CREATE TABLE `{}` {}", table, definition));
   return std::make_unique<Target>(table, std::move(columns));
 }
 

@@ -82,6 +82,11 @@ class Target {
   Settings& settings() { return settings_; }
   void Set(std::string_view name, std::string value);
 
+  // One operation more; before factory().
+  OperationPlan& AddPlan(OperationKind kind, std::vector<std::uint32_t> columns);
+  // Without key and values.
+  Operation Make(const OperationPlan& plan) const;
+
   // Makes a factory of what is set now.
   const CodecFactory& factory();
   Client Connect(OperationKind kind);
@@ -93,8 +98,6 @@ class Target {
   Operation Change(std::int64_t key, const std::vector<Value>& values);
 
  private:
-  Operation Make(Index plan) const;
-
   TableSchema table_;
   std::vector<OperationPlan> plans_;
   Settings settings_;
@@ -110,6 +113,8 @@ class HandlerSocketServerTest : public testing::Test {
   std::string NewTable();
   // CREATE TABLE of the target's columns, the first being the key.
   std::unique_ptr<Target> CreateTarget(std::vector<Column> columns);
+  // CREATE TABLE with a definition of the test's own, what stands in parentheses and behind them.
+  std::unique_ptr<Target> CreateTarget(std::string_view definition, std::vector<Column> columns);
 
   std::unique_ptr<Sql> sql_;
 

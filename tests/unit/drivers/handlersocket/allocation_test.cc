@@ -1,11 +1,15 @@
 // After warm-up neither Encode nor Feed allocates.
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/drivers/handlersocket/conversation.h"
+#include "tests/unit/drivers/handlersocket/order_plans.h"
 
 namespace {
 
@@ -40,8 +44,9 @@ class Counter final : public RowVisitor, public CompletionSink {
 };
 
 // Encodes `operation` sixteen times, feeds the answers in pieces, and does it all again.
-void TalkWithoutAllocating(ReadyCodec& ready, Operation operation, const std::string& answer) {
+void TalkWithoutAllocating(Codec& codec, Operation operation, const std::string& answer) {
   Counter counter;
+  ByteBuffer out;
   operation.rows = &counter;
   constexpr std::size_t kDepth = 16;
   std::string answers;
@@ -50,13 +55,13 @@ void TalkWithoutAllocating(ReadyCodec& ready, Operation operation, const std::st
   for (int round = 0; round < 100; ++round) {
     if (round == 2) before = allocations;
     for (std::size_t i = 0; i < kDepth; ++i) {
-      ASSERT_TRUE(ready.codec->Encode(operation, static_cast<Ticket>(i), ready.out));
+      ASSERT_TRUE(codec.Encode(operation, static_cast<Ticket>(i), out));
     }
-    ready.out.Clear();
+    out.Clear();
     const std::string_view bytes = answers;
     const std::size_t piece = round % 2 == 0 ? bytes.size() : 7;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
-      ready.codec->Feed(bytes.substr(at, piece), ready.out, counter);
+      codec.Feed(bytes.substr(at, piece), out, counter);
     }
   }
   EXPECT_EQ(allocations, before);
@@ -68,10 +73,11 @@ TEST(Allocation, NoneForReads) {
   Operation operation;
   operation.plan = &ready.plans.all()[SamplePlans::kFind];
   operation.key = Value::Integer(123'456);
-  TalkWithoutAllocating(ready, operation, "0\t3\t1\tCustomer#000000001\tSome \x01\x4astreet\n");
-  TalkWithoutAllocating(ready, operation, "0\t3\n");
-  TalkWithoutAllocating(ready, operation, "1\t1\t146\n");
-  TalkWithoutAllocating(ready, operation, "1\t1\tunknown_word_of_some_length\n");
+  TalkWithoutAllocating(*ready.codec, operation,
+                        "0\t3\t1\tCustomer#000000001\tSome \x01\x4astreet\n");
+  TalkWithoutAllocating(*ready.codec, operation, "0\t3\n");
+  TalkWithoutAllocating(*ready.codec, operation, "1\t1\t146\n");
+  TalkWithoutAllocating(*ready.codec, operation, "1\t1\tunknown_word_of_some_length\n");
 }
 
 TEST(Allocation, NoneForWrites) {
@@ -81,14 +87,47 @@ TEST(Allocation, NoneForWrites) {
                        Value::Binary("\x01\x02\x03 and more bytes than fit a small buffer")};
   operation.plan = &ready.plans.all()[SamplePlans::kAdd];
   operation.values = row;
-  TalkWithoutAllocating(ready, operation, "0\t1\n");
+  TalkWithoutAllocating(*ready.codec, operation, "0\t1\n");
   const Value changed[] = {Value::Text("another name"), Value::Null()};
   operation.plan = &ready.plans.all()[SamplePlans::kChange];
   operation.key = Value::Integer(1);
   operation.values = changed;
-  TalkWithoutAllocating(ready, operation, "0\t1\t1\n");
+  TalkWithoutAllocating(*ready.codec, operation, "0\t1\t1\n");
   operation.plan = &ready.plans.all()[SamplePlans::kDrop];
-  TalkWithoutAllocating(ready, operation, "0\t1\t0\n");
+  TalkWithoutAllocating(*ready.codec, operation, "0\t1\t0\n");
+}
+
+TEST(Allocation, NoneForTheOtherForms) {
+  const OrderPlans plans;
+  Options options;
+  options.host = "127.0.0.1";
+  options.database = "test";
+  const HandlerSocketFactory factory(options, plans.all());
+  const auto talk = [&](OrderPlans::Index index, std::vector<Value> keys, std::vector<Value> values,
+                        const std::string& answer) {
+    Operation operation;
+    operation.plan = &plans.all()[index];
+    if (!keys.empty()) operation.key = Key(std::span<const Value>(keys));
+    operation.values = values;
+    const std::unique_ptr<Codec> codec = factory.NewCodec(factory.Route(operation));
+    Counter counter;
+    ByteBuffer out;
+    ConnectionState state = codec->Start(out);
+    while (state == ConnectionState::kHandshake) state = codec->Feed("0\t1\n", out, counter);
+    TalkWithoutAllocating(*codec, operation, answer);
+  };
+  const Value one = Value::Integer(1);
+  talk(OrderPlans::kTickets, {one, one, one}, {}, "0\t2\t1\ta\n");
+  talk(OrderPlans::kLines, {one, one, one, one}, {}, "0\t2\t1\ta\n0\t2\n");
+  talk(OrderPlans::kByName, {Value::Text("nut"), one}, {}, "0\t2\t1\t2\t3\t4\n");
+  const Value text = Value::Text("some longer text that has\ta TAB");
+  const std::vector<Value> rows = {one, one, Value::Text("nut"), one, text,
+                                   one, one, Value::Text("nut"), one, text};
+  talk(OrderPlans::kAddLines, {}, rows, "0\t1\n0\t1\n");
+  talk(OrderPlans::kAddLines, {}, rows, "0\t1\n1\t1\t121\n");
+  talk(OrderPlans::kNewTicket, {}, {Value::Text("pump")}, "0\t1\t77\n");
+  talk(OrderPlans::kRename, {one, one}, {Value::Text("bolt")}, "0\t1\tnut\n");
+  talk(OrderPlans::kDownAndTell, {one, one}, {}, "0\t1\t7\n");
 }
 
 }  // namespace

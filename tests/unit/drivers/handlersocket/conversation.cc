@@ -28,8 +28,16 @@ OperationPlan MakePlan(std::string name, OperationKind kind, const TableSchema* 
   return plan;
 }
 
-// Both ports are used by the sample plans: read first.
-std::size_t EndpointOf(Port port) { return port == Port::kRead ? 0 : 1; }
+// Where some plan of the port goes.
+std::size_t EndpointOf(const HandlerSocketFactory& factory, const std::vector<OperationPlan>& plans,
+                       Port port) {
+  Operation operation;
+  for (const OperationPlan& plan : plans) {
+    if (PortOf(plan.kind) == port) operation.plan = &plan;
+  }
+  CAVALRY_CHECK(operation.plan != nullptr);
+  return factory.Route(operation);
+}
 
 Done ToDone(Ticket ticket, const OpResult& result) {
   Done done;
@@ -37,7 +45,9 @@ Done ToDone(Ticket ticket, const OpResult& result) {
   done.outcome = result.outcome;
   done.severity = result.severity;
   done.outcome_unknown = result.outcome_unknown;
+  done.retryable = result.retryable;
   done.rows = result.rows;
+  done.insert_id = result.insert_id;
   done.bytes = result.bytes;
   done.code = std::string(result.code);
   done.text = std::string(result.text);
@@ -107,16 +117,19 @@ std::ostream& operator<<(std::ostream& out, const Transcript& transcript) {
       << transcript.refused << ", error " << transcript.error.code << ": " << transcript.error.text;
   for (const Done& done : transcript.done) {
     out << "\n  ticket " << done.ticket << " " << OutcomeName(done.outcome) << " rows " << done.rows
-        << " bytes " << done.bytes << " code \"" << done.code << "\" visited "
-        << testing::PrintToString(done.visited);
+        << " id " << done.insert_id << " bytes " << done.bytes << " code \"" << done.code
+        << "\" visited " << testing::PrintToString(done.visited);
   }
   return out;
 }
 
 Transcript Talk(const Conversation& conversation, Cut cut) {
-  SamplePlans plans;
-  const HandlerSocketFactory factory(SampleOptions(conversation.secret), plans.all());
-  const std::unique_ptr<Codec> codec = factory.NewCodec(EndpointOf(conversation.port));
+  const SamplePlans sample;
+  const std::vector<OperationPlan>& plans =
+      conversation.plans != nullptr ? *conversation.plans : sample.all();
+  const HandlerSocketFactory factory(SampleOptions(conversation.secret), plans);
+  const std::unique_ptr<Codec> codec =
+      factory.NewCodec(EndpointOf(factory, plans, conversation.port));
   Collector collector;
   ByteBuffer out;
   Transcript transcript;
@@ -130,8 +143,8 @@ Transcript Talk(const Conversation& conversation, Cut cut) {
     Ticket ticket = 100;
     for (const Ask& ask : conversation.asks) {
       Operation operation;
-      operation.plan = &plans.all()[ask.plan];
-      operation.key = ask.key;
+      operation.plan = &plans[ask.plan];
+      operation.key = ask.keys.empty() ? Key(ask.key) : Key(std::span<const Value>(ask.keys));
       operation.values = ask.values;
       operation.rows = ask.visit ? &collector : nullptr;
       if (!codec->Encode(operation, ticket++, out)) {
@@ -170,7 +183,8 @@ std::string Welcome(Port port, bool secret) {
 }
 
 ReadyCodec::ReadyCodec(Port port)
-    : factory(SampleOptions(""), plans.all()), codec(factory.NewCodec(EndpointOf(port))) {
+    : factory(SampleOptions(""), plans.all()),
+      codec(factory.NewCodec(EndpointOf(factory, plans.all(), port))) {
   Collector collector;
   codec->Start(out);
   out.Clear();

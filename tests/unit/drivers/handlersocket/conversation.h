@@ -41,10 +41,11 @@ Column MakeColumn(std::string name, std::string_view type, bool nullable = false
 
 // One operation of a conversation.
 struct Ask {
-  SamplePlans::Index plan = SamplePlans::kFind;
+  std::uint32_t plan = SamplePlans::kFind;  // index
   Value key;
   std::vector<Value> values;
-  bool visit = true;  // whether its rows are looked at
+  std::vector<Value> keys;  // instead of `key`, if not empty
+  bool visit = true;        // whether its rows are looked at
 };
 
 using Row = std::vector<std::optional<std::string>>;
@@ -55,7 +56,9 @@ struct Done {
   Outcome outcome = Outcome::kOk;
   Severity severity = Severity::kNormal;
   bool outcome_unknown = false;
+  bool retryable = false;
   std::uint32_t rows = 0;
+  std::uint64_t insert_id = 0;
   std::uint64_t bytes = 0;
   std::string code;
   std::string text;
@@ -78,6 +81,7 @@ class Collector final : public RowVisitor, public CompletionSink {
 
 struct Conversation {
   Port port = Port::kRead;
+  const std::vector<OperationPlan>* plans = nullptr;  // null: the sample plans
   std::string secret;
   std::string greeting;  // the answers to the handshake
   std::vector<Ask> asks;

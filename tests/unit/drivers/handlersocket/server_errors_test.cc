@@ -8,6 +8,7 @@
 
 #include "drivers/handlersocket/handlersocket_codec.h"
 #include "tests/unit/drivers/handlersocket/conversation.h"
+#include "tests/unit/drivers/handlersocket/order_plans.h"
 
 namespace cavalry::drivers::handlersocket {
 namespace {
@@ -66,6 +67,15 @@ TEST(ServerErrors, LeaveAWriteOpenWhenTheEngineMayHaveGotHalfWay) {
   }
 }
 
+TEST(ServerErrors, SayWhetherTryingAgainMakesSense) {
+  for (const std::string_view again : {"123", "146", "149", "200"}) {
+    EXPECT_TRUE(Answered(Port::kWrite, AddOne(), "1\t1\t" + std::string(again) + "\n").retryable);
+  }
+  for (const std::string_view never : {"121", "lock_tables", "152", "999"}) {
+    EXPECT_FALSE(Answered(Port::kWrite, AddOne(), "1\t1\t" + std::string(never) + "\n").retryable);
+  }
+}
+
 TEST(ServerErrors, UnknownOnesKeepTheirWords) {
   Done done = Answered(Port::kWrite, AddOne(), "1\t1\t999\n");
   EXPECT_EQ(done.code, "1 999");
@@ -91,7 +101,7 @@ TEST(RequestErrors, AreFatalAndSayWhatToChange) {
   EXPECT_EQ(done.text,
             "127.0.0.1:9999 (handlersocket write): this is the server's read port, which takes no "
             "writes. Set the target's write_port to the server's handlersocket_port_wr (by custom "
-            "9999)");
+            "9999); or are port and write_port swapped?");
   for (const std::string_view word : {"cmd", "stmtnum", "op", "klen", "kpnum", "idxnum", "fld",
                                       "tblnum", "modop", "filterfld", "filtertype", "notimpl"}) {
     done = Answered(Port::kRead, {.key = Value::Integer(1)}, "2\t1\t" + std::string(word) + "\n");
@@ -154,9 +164,30 @@ TEST(HandshakeErrors, AMissingTable) {
 TEST(HandshakeErrors, NoPrimaryKey) {
   const Done error = Refused(Port::kRead, "", "2\t1\tidxnum\n");
   EXPECT_EQ(error.code, "2 idxnum");
-  EXPECT_EQ(error.text,
-            "127.0.0.1:9998 (handlersocket read): test.customer has no primary key, by which "
-            "HandlerSocket finds its rows");
+  EXPECT_EQ(
+      error.text,
+      "127.0.0.1:9998 (handlersocket read): test.customer has no primary key, by which "
+      "HandlerSocket finds its rows, also those to insert. Give the table one, or scan another "
+      "index by its name");
+}
+
+TEST(HandshakeErrors, NoSuchIndex) {
+  OrderPlans plans;
+  Conversation conversation;
+  conversation.plans = &plans.all();
+  conversation.greeting = "0\t1\n0\t1\n0\t1\n2\t1\tidxnum\n";
+  Transcript transcript = TalkAtEveryCut(conversation);
+  EXPECT_EQ(transcript.error.severity, Severity::kFatal);
+  EXPECT_EQ(
+      transcript.error.text,
+      "127.0.0.1:9998 (handlersocket read): test.line has no index by_name (names are compared "
+      "exactly, case too)");
+  // Columns of filters are opened too.
+  conversation.greeting = "0\t1\n0\t1\n0\t1\n2\t1\tfld\n";
+  transcript = TalkAtEveryCut(conversation);
+  EXPECT_NE(transcript.error.text.find("the columns O_ID, O_LINE, QTY, O_LINE, QTY "),
+            std::string::npos)
+      << transcript.error.text;
 }
 
 TEST(HandshakeErrors, AMissingColumn) {

@@ -37,7 +37,28 @@ TEST(ValueCheck, IntegersStayInTheirRange) {
   EXPECT_EQ(Check("bigint", Value::Integer(lowest)), ValueFault::kNone);
   EXPECT_EQ(Check("bigint", Value::Unsigned(highest)), ValueFault::kRange);
   EXPECT_EQ(Check("bigint unsigned", Value::Unsigned(highest)), ValueFault::kNone);
-  EXPECT_EQ(Check("int", Value::Text("1")), ValueFault::kKind);
+  EXPECT_EQ(Check("mediumint", Value::Integer(8'388'607)), ValueFault::kNone);
+  EXPECT_EQ(Check("mediumint", Value::Integer(8'388'608)), ValueFault::kRange);
+  EXPECT_EQ(Check("mediumint unsigned", Value::Integer(16'777'215)), ValueFault::kNone);
+  EXPECT_EQ(Check("boolean", Value::Integer(1)), ValueFault::kNone);
+  EXPECT_EQ(Check("int", Value::Binary("1")), ValueFault::kKind);
+}
+
+TEST(ValueCheck, IntegersMayBeWrittenAsText) {
+  for (const std::string_view good : {"0", "-2147483648", "2147483647", "007"}) {
+    EXPECT_EQ(Check("int", Value::Text(good)), ValueFault::kNone) << good;
+  }
+  for (const std::string_view bad : {"2147483648", "-2147483649"}) {
+    EXPECT_EQ(Check("int", Value::Text(bad)), ValueFault::kRange) << bad;
+  }
+  for (const std::string_view bad :
+       {"", "-", "+1", " 1", "1 ", "1.0", "0x1", "99999999999999999999"}) {
+    EXPECT_EQ(Check("int", Value::Text(bad)), ValueFault::kFormat) << bad;
+  }
+  EXPECT_EQ(Check("int unsigned", Value::Text("-1")), ValueFault::kRange);
+  EXPECT_EQ(Check("bigint unsigned", Value::Text("18446744073709551615")), ValueFault::kNone);
+  EXPECT_EQ(Check("bigint", Value::Text("-9223372036854775808")), ValueFault::kNone);
+  EXPECT_EQ(Check("bigint", Value::Text("-9223372036854775809")), ValueFault::kRange);
 }
 
 TEST(ValueCheck, NullNeedsANullableColumn) {
@@ -77,6 +98,26 @@ TEST(ValueCheck, TextsMustBeUtf8) {
   EXPECT_EQ(CountCharacters(""), 0);
 }
 
+// HandlerSocket stores the bytes as they come: only those may be sent that mean the same there.
+TEST(ValueCheck, TextsMustBeTheSameInTheTablesCharacterSet) {
+  const auto check = [](std::string_view type, std::string_view charset, std::string_view text) {
+    const Column column = MakeColumn("c", type);
+    bool needs_escape = false;
+    return CheckValue(ColumnRule(column, charset), Value::Text(text), needs_escape);
+  };
+  constexpr std::string_view kHorse = "\xf0\x9f\x90\x8e";
+  EXPECT_EQ(check("varchar(9)", "", kHorse), ValueFault::kNone);
+  EXPECT_EQ(check("varchar(9)", "utf8mb4", kHorse), ValueFault::kNone);
+  EXPECT_EQ(check("varchar(9)", "utf8mb3", kHorse), ValueFault::kEncoding);
+  EXPECT_EQ(check("varchar(9)", "utf8mb3", "\xe4\xb8\xad"), ValueFault::kNone);
+  EXPECT_EQ(check("varchar(9)", "latin1", "äöü"), ValueFault::kEncoding);
+  EXPECT_EQ(check("varchar(9)", "latin1", "aou"), ValueFault::kNone);
+  EXPECT_EQ(check("json", "latin1", "\"äöü\""), ValueFault::kNone) << "json is utf8mb4 always";
+  EXPECT_EQ(check("varbinary(9)", "latin1", "äöü"), ValueFault::kNone);
+  EXPECT_EQ(CharacterBytesMax("utf16"), 0U);
+  EXPECT_EQ(CharacterBytesMax("latin1"), 1U);
+}
+
 TEST(ValueCheck, DecimalsFitPrecisionAndScale) {
   for (const std::string_view good :
        {"0", "0.00", "711.56", "-711.5", "9999999999999.99", "0009999999999999.9", "-0"}) {
@@ -111,6 +152,48 @@ TEST(ValueCheck, DatesAreDaysOfTheCalendar) {
   EXPECT_EQ(Check("date", Value::Integer(20240101)), ValueFault::kKind);
 }
 
+TEST(ValueCheck, TimesYearsAndTimestampsFit) {
+  EXPECT_EQ(Check("time", Value::Text("-838:59:59")), ValueFault::kNone);
+  EXPECT_EQ(Check("time", Value::Text("839:00:00")), ValueFault::kFormat);
+  EXPECT_EQ(Check("timestamp", Value::Text("2024-02-29 01:02:03")), ValueFault::kNone);
+  EXPECT_EQ(Check("timestamp", Value::Text("1970-01-01 00:00:00")), ValueFault::kFormat);
+  EXPECT_EQ(Check("year", Value::Unsigned(1901)), ValueFault::kNone);
+  EXPECT_EQ(Check("year", Value::Integer(2155)), ValueFault::kNone);
+  EXPECT_EQ(Check("year", Value::Text("0000")), ValueFault::kNone);
+  // Sent as "0" it would be stored as 2000.
+  EXPECT_EQ(Check("year", Value::Integer(0)), ValueFault::kRange);
+  EXPECT_EQ(Check("year", Value::Integer(-1)), ValueFault::kRange);
+  EXPECT_EQ(Check("year", Value::Integer(1900)), ValueFault::kRange);
+  EXPECT_EQ(Check("year", Value::Text("99")), ValueFault::kFormat);
+  EXPECT_EQ(Check("year", Value::Binary("2000")), ValueFault::kKind);
+}
+
+TEST(ValueCheck, FloatsAreNumbersWithinBounds) {
+  EXPECT_EQ(Check("float", Value::Text("-1.5e10")), ValueFault::kNone);
+  EXPECT_EQ(Check("float", Value::Text("1e39")), ValueFault::kRange);
+  EXPECT_EQ(Check("double", Value::Text("1e39")), ValueFault::kNone);
+  EXPECT_EQ(Check("double", Value::Text("1e309")), ValueFault::kRange);
+  EXPECT_EQ(Check("double", Value::Text("x")), ValueFault::kFormat);
+  EXPECT_EQ(Check("double", Value::Integer(-3)), ValueFault::kNone);
+  EXPECT_EQ(Check("double", Value::Binary("1")), ValueFault::kKind);
+}
+
+TEST(ValueCheck, BinariesAndTextsKeepTheirLengths) {
+  EXPECT_EQ(Check("binary(3)", Value::Binary("\xff\x80\x01")), ValueFault::kNone);
+  EXPECT_EQ(Check("binary(3)", Value::Binary("abcd")), ValueFault::kLength);
+  EXPECT_EQ(Check("blob", Value::Binary(std::string(65'535, '\xff'))), ValueFault::kNone);
+  EXPECT_EQ(Check("blob", Value::Binary(std::string(65'536, '\xff'))), ValueFault::kLength);
+  EXPECT_EQ(Check("mediumblob", Value::Binary(std::string(65'536, '\xff'))), ValueFault::kNone);
+  EXPECT_EQ(Check("mediumtext", Value::Text(std::string(65'536, 'x'))), ValueFault::kNone);
+  EXPECT_EQ(Check("longtext", Value::Text("\xff")), ValueFault::kEncoding);
+}
+
+TEST(ValueCheck, JsonIsJson) {
+  EXPECT_EQ(Check("json", Value::Text("{\"a\": [1, null]}")), ValueFault::kNone);
+  EXPECT_EQ(Check("json", Value::Text("{a: 1}")), ValueFault::kFormat);
+  EXPECT_EQ(Check("json", Value::Text("")), ValueFault::kFormat);
+}
+
 TEST(ValueCheck, SaysInPassingWhetherBytesMustBeEscaped) {
   const Column column = MakeColumn("c", "varchar(20)");
   bool needs_escape = true;
@@ -127,11 +210,11 @@ TEST(ValueCheck, FaultsNameColumnValueAndType) {
             "column c: a text of 2 bytes does not fit varbinary(1)");
   EXPECT_EQ(Describe("tinyint", Value::Integer(-129)), "column c: -129 does not fit tinyint");
   EXPECT_EQ(Describe("int", Value::Null()), "column c: NULL, but the column is not nullable");
-  EXPECT_EQ(Describe("date", Value::Text("today")),
-            "column c: a text of 5 bytes is not written as a date");
+  EXPECT_EQ(Describe("date", Value::Text("today")), "column c: a text of 5 bytes is no date");
   EXPECT_EQ(Describe("varchar(9)", Value::Text("\xff")),
             "column c: a text of 1 bytes is not UTF-8, as varchar(9) needs");
-  EXPECT_EQ(Describe("int", Value::Text("12")),
+  EXPECT_EQ(Describe("int", Value::Text("1x")), "column c: a text of 2 bytes is no int");
+  EXPECT_EQ(Describe("int", Value::Binary("12")),
             "column c: a text of 2 bytes is not a value for int");
 }
 

@@ -201,10 +201,10 @@ void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prep
   const Outcome outcome = result.outcome;
   const std::uint32_t rows = plan.kind == drivers::OperationKind::kInsert ? plan.batch : 1;
   // Written without an answer, or given up in flight: the row may be there.
-  const bool open = outcome != Outcome::kOk &&
-                    (result.outcome_unknown || outcome == Outcome::kTimeout ||
-                     outcome == Outcome::kBroken || outcome == Outcome::kAbandoned ||
-                     outcome == Outcome::kSent);
+  const bool open =
+      outcome != Outcome::kOk &&
+      (result.outcome_unknown || outcome == Outcome::kTimeout || outcome == Outcome::kBroken ||
+       outcome == Outcome::kAbandoned || outcome == Outcome::kSent);
   // What an increment leaves depends on all that came before it.
   if (!recipe.auditable || plan.kind == drivers::OperationKind::kIncrement) {
     if (outcome == Outcome::kOk) ledger->CountUnaudited(rows);

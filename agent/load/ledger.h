@@ -53,8 +53,8 @@ class Ledger {
   void RecordUpdate(std::size_t table, std::uint64_t key, std::uint16_t operation,
                     std::uint64_t version, Outcome outcome, bool open);
   void RecordDelete(std::size_t table, std::uint64_t key, Outcome outcome, bool open);
-  // One insert of `rows` rows whose keys the server gave: `first_key` and those behind it; 0: it did
-  // not tell. Only that they are there can be audited, see keys_given.
+  // One insert of `rows` rows whose keys the server gave: `first_key` and those behind it; 0: it
+  // did not tell. Only that they are there can be audited, see keys_given.
   void RecordGivenInserts(std::size_t table, std::uint64_t first_key, std::uint32_t rows,
                           Outcome outcome, bool open);
   // Acknowledged writes that cannot be audited: to a key that has several writers, increments.

@@ -30,8 +30,8 @@ struct BlockingShared {
   std::uint32_t ready_sessions = 0;
 
   // Of a pool.
-  List<BlockingConnection> free;     // connected once; lost ones, behind the others, come back when
-                                     // they are taken
+  List<BlockingConnection> free;  // connected once; lost ones, behind the others, come back when
+                                  // they are taken
   List<BlockingConnection> unopened;  // overflow that is not in use
   List<BlockingSession> waiting;
 };

@@ -40,8 +40,7 @@ bool BlockingSession::TakeOfPool(std::unique_lock<std::mutex>& lock) {
     connection_ = shared_->unopened.PopFront();
   } else {
     shared_->waiting.PushBack(this);
-    shared_->changed.wait(lock,
-                          [this] { return connection_ != nullptr || shared_->abandoned; });
+    shared_->changed.wait(lock, [this] { return connection_ != nullptr || shared_->abandoned; });
     Unlink();
   }
   return connection_ != nullptr;
@@ -106,8 +105,8 @@ bool BlockingSession::DoRefuse(const drivers::OpResult& result) {
 
 bool BlockingSession::DoSleep(Nanos duration) {
   auto lock = step_context_.Lock();
-  const auto until = std::chrono::steady_clock::time_point(
-      std::chrono::nanoseconds(MonotonicNow() + duration));
+  const auto until =
+      std::chrono::steady_clock::time_point(std::chrono::nanoseconds(MonotonicNow() + duration));
   shared_->changed.wait_until(lock, until,
                               [this] { return shared_->abandoned || shared_->ending; });
   return !shared_->abandoned;

@@ -1,6 +1,6 @@
-// A simulated user of a blocking client: its iteration in flight, which runs to its end on whichever
-// of its worker's threads takes its turn. All but the calls of the client is guarded by the worker's
-// mutex.
+// A simulated user of a blocking client: its iteration in flight, which runs to its end on
+// whichever of its worker's threads takes its turn. All but the calls of the client is guarded by
+// the worker's mutex.
 #pragma once
 
 #include <cstdint>

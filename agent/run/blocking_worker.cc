@@ -53,8 +53,8 @@ void BlockingWorker::MakeSessions() {
   const LoadPlan& plan = shared_.plan;
   next_connect_ = context_->now + ConnectDistance(plan, shared_.workers) * index_ / shared_.workers;
   const auto add = [this](BlockingSession* owner, Use use) {
-    connections_.push_back(std::make_unique<BlockingConnection>(
-        shared_state_.get(), owner, use, FactoryOf(shared_).NewClient()));
+    connections_.push_back(std::make_unique<BlockingConnection>(shared_state_.get(), owner, use,
+                                                                FactoryOf(shared_).NewClient()));
     if (use == Use::kKept) ScheduleConnect(connections_.back().get(), context_->now);
     return connections_.back().get();
   };
@@ -234,9 +234,8 @@ std::uint32_t BlockingWorker::ready_sessions() const { return shared_state_->rea
 
 std::uint64_t BlockingWorker::NeverConnected() const {
   const auto failed = [](const auto& connection) {
-    return !connection->ever_connected() &&
-           (connection->use() == BlockingConnection::Use::kKept ||
-            connection->failed_attempts() > 0);
+    return !connection->ever_connected() && (connection->use() == BlockingConnection::Use::kKept ||
+                                             connection->failed_attempts() > 0);
   };
   if (shared_.plan.pool_size) {
     return std::all_of(connections_.begin(), connections_.end(),

@@ -59,7 +59,7 @@ class BlockingWorker final : public Worker {
   FramePool frames_;
   std::vector<std::unique_ptr<BlockingSession>> sessions_;
   std::vector<std::unique_ptr<BlockingConnection>> connections_;
-  List<BlockingSession> idle_;  // in order of their last turns
+  List<BlockingSession> idle_;                                   // in order of their last turns
   std::set<std::pair<Nanos, BlockingConnection*>> unconnected_;  // by when they may connect
   Nanos next_connect_ = 0;
   CpuMeter::Usage usage_;  // of all threads that ended

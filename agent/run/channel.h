@@ -63,14 +63,14 @@ class Channel final : public Connection,
   Loop::WatchId watch_ = 0;
   Loop::StreamId stream_ = 0;
   Nanos backlog_wait_ = 0;
-  std::size_t address_ = 0;           // of the endpoint's, in turn: that which answered last
-  std::size_t addresses_tried_ = 0;   // in this attempt
-  drivers::ByteBuffer out_;        // encoded in this turn
-  bool sending_ = false;           // a send is to be confirmed
-  bool unflushed_ = false;         // is in the worker's list
-  bool tracing_ = false;           // what is received may belong to a traced operation
-  bool given_up_ = false;          // an answer asked for another connection
-  std::uint64_t handed_over_ = 0;  // bytes given to the loop
+  std::size_t address_ = 0;          // of the endpoint's, in turn: that which answered last
+  std::size_t addresses_tried_ = 0;  // in this attempt
+  drivers::ByteBuffer out_;          // encoded in this turn
+  bool sending_ = false;             // a send is to be confirmed
+  bool unflushed_ = false;           // is in the worker's list
+  bool tracing_ = false;             // what is received may belong to a traced operation
+  bool given_up_ = false;            // an answer asked for another connection
+  std::uint64_t handed_over_ = 0;    // bytes given to the loop
   std::uint32_t in_flight_count_ = 0;
   std::vector<SessionSlot*> in_flight_;  // by ticket; null: free
 };

@@ -70,8 +70,8 @@ class Connection : protected Timer {
   virtual void OnReadyTimer(Nanos now) = 0;
 
   void BecomeReady();
-  // The attempt failed; counts it by code and tries again later (but for OpenOnce), or ends the step
-  // when fatal.
+  // The attempt failed; counts it by code and tries again later (but for OpenOnce), or ends the
+  // step when fatal.
   void FailAttempt(const drivers::OpResult& result);
   void FailAttempt(int error);
   // REQUIRES: ready(), and its operations were completed. Reconnects.

@@ -44,10 +44,10 @@ struct LoadPlan {
   // Connections of this agent that its sessions share; none: each has its own.
   std::optional<std::uint32_t> pool_size;
   std::uint32_t pool_overflow = 0;
-  Nanos think_time = 0;                       // of a session after each iteration
+  Nanos think_time = 0;                           // of a session after each iteration
   std::optional<std::uint32_t> blocking_threads;  // of blocking clients; none: one per session
-  std::uint32_t trace = 0;                    // operations whose bytes are logged
-  double connect_rate = 2000;  // begun per second, this agent
+  std::uint32_t trace = 0;                        // operations whose bytes are logged
+  double connect_rate = 2000;                     // begun per second, this agent
   std::uint32_t workers = 1;
   LoopKind loop = LoopKind::kAuto;
   bool realtime = false;  // ask for real-time priority of load threads

@@ -57,7 +57,7 @@ Status CheckPlan(const LoadPlan& plan) {
     return InvalidArgument(
         "load.pipeline must be 1 with transactions, a pool or connections per iteration");
   }
-  if (plan.pool_size && *plan.pool_size == 0) {
+  if (plan.pool_size && *plan.pool_size == 0 && plan.sessions > 0) {
     return InvalidArgument("load.pool: each agent needs one connection at least");
   }
   return absl::OkStatus();

@@ -31,11 +31,10 @@ std::string Printable(std::string_view kept, std::size_t total) {
 std::string Describe(const OperationTrace& trace, const drivers::Operation& operation,
                      std::uint32_t session, std::uint64_t number, const drivers::OpResult& result,
                      Nanos took) {
-  std::string text = fmt::format("{} (session {}, iteration {}): {}, {} {}, {:.3f} ms",
-                                 operation.plan->name, session, number,
-                                 OutcomeName(result.outcome), result.rows,
-                                 result.rows == 1 ? "row" : "rows",
-                                 static_cast<double>(took) / kMillisecond);
+  std::string text =
+      fmt::format("{} (session {}, iteration {}): {}, {} {}, {:.3f} ms", operation.plan->name,
+                  session, number, OutcomeName(result.outcome), result.rows,
+                  result.rows == 1 ? "row" : "rows", static_cast<double>(took) / kMillisecond);
   if (!result.code.empty()) text += fmt::format(", {} {}", result.code, result.text);
   if (trace.sent_bytes() > 0) {
     text += fmt::format("\n  sent     {}", Printable(trace.sent(), trace.sent_bytes()));

@@ -1,5 +1,5 @@
-// What one operation sent and received, for --trace. Made for the first operations of an agent only;
-// bounded.
+// What one operation sent and received, for --trace. Made for the first operations of an agent
+// only; bounded.
 #pragma once
 
 #include <cstddef>

@@ -151,8 +151,8 @@ void ScriptSlot::RecordEnd(const drivers::OpResult& result, Nanos end) {
     trace_.reset();
   }
   if (result.severity == Severity::kFatal) [[unlikely]] {
-    step_context_.SetFatal(fmt::format("{}: {} {}", prepared_.operation.plan->name, result.code,
-                                       result.text));
+    step_context_.SetFatal(
+        fmt::format("{}: {} {}", prepared_.operation.plan->name, result.code, result.text));
   }
 }
 

@@ -96,7 +96,7 @@ class SessionSlot final : public ScriptSlot, public ListLink {
   Session* const session_;
   const std::uint32_t ticket_;
   State state_ = State::kIdle;
-  bool within_ = false;      // a Do function is on the stack: the coroutine needs no resuming
+  bool within_ = false;        // a Do function is on the stack: the coroutine needs no resuming
   bool ended_within_ = false;  // the last operation ended without a turn of the loop
   std::uint64_t position_ = 0;
   ConnectionSet* set_;                // that the iteration uses; null: none

@@ -205,8 +205,8 @@ void Worker::OnProbe() {
   if (unconnected_since_ == 0) unconnected_since_ = step_->now;
   if (step_->now - unconnected_since_ < shared_.plan.give_up_unconnected) return;
   step_->SetFatal(fmt::format("no session has been connected for {} s, last: {}",
-                                 static_cast<double>(shared_.plan.give_up_unconnected) / kSecond,
-                                 LastError()));
+                              static_cast<double>(shared_.plan.give_up_unconnected) / kSecond,
+                              LastError()));
 }
 
 void Worker::OnStopped() {

@@ -1,7 +1,8 @@
-// A driver for tests, over LineServer's protocol, as codec, pollable or blocking client. A request is
-// a letter and a key ("R 17"; B begin, C commit, K rollback); an answer "OK <rows> <insert id>", both
-// optional, "MISS", "ERR <code> <text>" (rejected), "RETRY <code> <text>" (the same, retryable), "BYE
-// <code> <text>" (rejected, the connection is of no further use) or "FATAL <code> <text>". With `greet` a client first sends "HELLO" and waits for "WELCOME".
+// A driver for tests, over LineServer's protocol, as codec, pollable or blocking client. A request
+// is a letter and a key ("R 17"; B begin, C commit, K rollback); an answer "OK <rows> <insert id>",
+// both optional, "MISS", "ERR <code> <text>" (rejected), "RETRY <code> <text>" (the same,
+// retryable), "BYE <code> <text>" (rejected, the connection is of no further use) or "FATAL <code>
+// <text>". With `greet` a client first sends "HELLO" and waits for "WELCOME".
 #pragma once
 
 #include <cstdint>

@@ -290,8 +290,7 @@ std::string NameOf(const testing::TestParamInfo<Way>& way) {
 INSTANTIATE_TEST_SUITE_P(AllWays, LoadRunFaults,
                          testing::Values(Way{LoopKind::kEpoll, false},
                                          Way{LoopKind::kIoUring, false},
-                                         Way{LoopKind::kEpoll, true},
-                                         Way{LoopKind::kIoUring, true},
+                                         Way{LoopKind::kEpoll, true}, Way{LoopKind::kIoUring, true},
                                          Way{LoopKind::kAuto, false, true}),
                          NameOf);
 

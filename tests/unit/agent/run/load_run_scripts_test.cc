@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <mutex>
 #include <set>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "agent/run/back_off.h"
+#include "agent/run/connection.h"
+#include "agent/run/operation_trace.h"
 #include "tests/unit/agent/run/run_harness.h"
 
 namespace cavalry::run {
@@ -94,9 +97,8 @@ std::uint64_t CountOf(const Collected& result, const LoadPlan& plan, drivers::Op
 std::map<load::InsertState, int> InsertsOf(const Collected& result) {
   std::map<load::InsertState, int> states;
   for (const WorkerResult& worker : result.finished.workers) {
-    worker.ledger->ForEachInsert(0, [&](std::uint64_t, load::InsertState state) {
-      ++states[state];
-    });
+    worker.ledger->ForEachInsert(0,
+                                 [&](std::uint64_t, load::InsertState state) { ++states[state]; });
   }
   return states;
 }
@@ -197,8 +199,8 @@ TEST_P(LoadRunScripts, ACommittedTransactionIsAcknowledgedWhole) {
   EXPECT_EQ(result.ops()[Outcome::kOk], 18u);
   EXPECT_EQ(result.measure.iterations.ok, 6u);
   EXPECT_EQ(script.Count('K'), 0u);
-  EXPECT_EQ(InsertsOf(result), (std::map<load::InsertState, int>{
-                                   {load::InsertState::kAcknowledged, 6}}));
+  EXPECT_EQ(InsertsOf(result),
+            (std::map<load::InsertState, int>{{load::InsertState::kAcknowledged, 6}}));
 }
 
 TEST_P(LoadRunScripts, AFailureWithinATransactionIsRolledBackBeforeTheNextIteration) {
@@ -216,9 +218,9 @@ TEST_P(LoadRunScripts, AFailureWithinATransactionIsRolledBackBeforeTheNextIterat
   EXPECT_EQ(CountOf(result, plan.plan, drivers::OperationKind::kRollback, Outcome::kOk), 1u);
   EXPECT_EQ(result.ops()[Outcome::kRejected], 1u);
   EXPECT_EQ(result.measure.retries, 0u);
-  EXPECT_EQ(InsertsOf(result), (std::map<load::InsertState, int>{
-                                   {load::InsertState::kAcknowledged, 2},
-                                   {load::InsertState::kRefused, 1}}));
+  EXPECT_EQ(InsertsOf(result),
+            (std::map<load::InsertState, int>{{load::InsertState::kAcknowledged, 2},
+                                              {load::InsertState::kRefused, 1}}));
 }
 
 TEST_P(LoadRunScripts, WhatItsTransactionUndoesIsRefused) {
@@ -251,9 +253,9 @@ TEST_P(LoadRunScripts, ACommitWithoutAnAnswerLeavesItsWritesOpen) {
   EXPECT_EQ(script.Asked(0), "BIC");
   EXPECT_EQ(script.Asked(1), "BIC");  // without a rollback: there is nothing any more
   EXPECT_EQ(CountOf(result, plan.plan, drivers::OperationKind::kCommit, Outcome::kBroken), 1u);
-  EXPECT_EQ(InsertsOf(result), (std::map<load::InsertState, int>{
-                                   {load::InsertState::kAcknowledged, 1},
-                                   {load::InsertState::kUnknown, 1}}));
+  EXPECT_EQ(InsertsOf(result),
+            (std::map<load::InsertState, int>{{load::InsertState::kAcknowledged, 1},
+                                              {load::InsertState::kUnknown, 1}}));
 }
 
 TEST_P(LoadRunScripts, ALostConnectionRollsItsTransactionBack) {
@@ -269,9 +271,9 @@ TEST_P(LoadRunScripts, ALostConnectionRollsItsTransactionBack) {
   const Collected result = RunToEnd(plan.plan);
   EXPECT_EQ(script.Asked(0), "BID");
   EXPECT_EQ(script.Asked(1), "BIDC");
-  EXPECT_EQ(InsertsOf(result), (std::map<load::InsertState, int>{
-                                   {load::InsertState::kAcknowledged, 1},
-                                   {load::InsertState::kRefused, 1}}));
+  EXPECT_EQ(InsertsOf(result),
+            (std::map<load::InsertState, int>{{load::InsertState::kAcknowledged, 1},
+                                              {load::InsertState::kRefused, 1}}));
 }
 
 TEST_P(LoadRunScripts, AFailedRollbackCostsTheConnection) {
@@ -531,25 +533,6 @@ TEST_P(LoadRunScripts, KeysAreCountedWhereTheyWereAnswered) {
   EXPECT_EQ(operations[2].counters.keys_asked, 0u);
 }
 
-TEST_P(LoadRunScripts, PercentilesAreOfTheDelaysThatTheServerHad) {
-  int request = 0;
-  Script script([&request](std::uint64_t, std::string_view) {
-    return LineReply{"OK 1\n", ++request * kMillisecond};
-  });
-  LineServer server(script.Options());
-  PlanOptions options = Options(server);
-  options.count = 100;
-  TestPlan plan(options);
-  plan.SetScript("R");
-  const Collected result = RunToEnd(plan.plan);
-  const auto& response = *result.measure.Response();
-  EXPECT_NEAR(static_cast<double>(response.Percentile(50)) / kMillisecond, 51, 2.5);
-  EXPECT_NEAR(static_cast<double>(response.Percentile(90)) / kMillisecond, 91, 2.5);
-  EXPECT_NEAR(static_cast<double>(response.Percentile(99)) / kMillisecond, 100, 2.5);
-  EXPECT_LE(response.min(), response.Percentile(50));
-  EXPECT_LE(response.Percentile(99), response.max());
-}
-
 TEST_P(LoadRunScripts, AnIterationIsNotAnOperation) {
   Script script([](std::uint64_t, std::string_view) {
     return LineReply{"OK 1\n", 10 * kMillisecond};
@@ -644,9 +627,9 @@ TEST_P(IdleConnections, ATransactionThatWaitsIsLostWithItsConnection) {
   EXPECT_EQ(script.Asked(0), "BI");
   EXPECT_EQ(script.Asked(1), "BIC");
   EXPECT_EQ(result.ops()[Outcome::kNotSent], 1u);
-  EXPECT_EQ(InsertsOf(result), (std::map<load::InsertState, int>{
-                                   {load::InsertState::kAcknowledged, 1},
-                                   {load::InsertState::kRefused, 1}}));
+  EXPECT_EQ(InsertsOf(result),
+            (std::map<load::InsertState, int>{{load::InsertState::kAcknowledged, 1},
+                                              {load::InsertState::kRefused, 1}}));
 }
 
 INSTANTIATE_TEST_SUITE_P(BothLoops, IdleConnections,
@@ -699,6 +682,65 @@ TEST(BlockingThreads, AnEndIsNotHeldUpByACallThatWaits) {
   EXPECT_LT(result.took, kSecond);
   EXPECT_EQ(InsertsOf(result),
             (std::map<load::InsertState, int>{{load::InsertState::kUnknown, 3}}));
+}
+
+TEST(LoadRunLatencies, PercentilesAreOfTheDelaysThatTheServerHad) {
+  int request = 0;
+  Script script([&request](std::uint64_t, std::string_view) {
+    return LineReply{"OK 1\n", ++request * kMillisecond};
+  });
+  LineServer server(script.Options());
+  PlanOptions options;
+  options.port = server.port();
+  options.script = {};
+  options.count = 100;
+  TestPlan plan(options);
+  plan.SetScript("R");
+  const Collected result = RunToEnd(plan.plan);
+  const auto& response = *result.measure.Response();
+  EXPECT_NEAR(static_cast<double>(response.Percentile(50)) / kMillisecond, 51, 2.5);
+  EXPECT_NEAR(static_cast<double>(response.Percentile(90)) / kMillisecond, 91, 2.5);
+  EXPECT_NEAR(static_cast<double>(response.Percentile(99)) / kMillisecond, 100, 2.5);
+  EXPECT_LE(response.min(), response.Percentile(50));
+  EXPECT_LE(response.Percentile(99), response.max());
+}
+
+TEST(LoadRunLatencies, OfFewSamplesPercentilesStayWithinTheExtremes) {
+  Script script([](std::uint64_t, std::string_view line) {
+    return LineReply{"OK 1\n", line.back() % 3 * kMillisecond};
+  });
+  LineServer server(script.Options());
+  for (const std::uint64_t count : {1, 2, 3, 7}) {
+    PlanOptions options;
+    options.port = server.port();
+    options.count = count;
+    const TestPlan plan(options);
+    const Collected result = RunToEnd(plan.plan);
+    const auto& response = *result.measure.Response();
+    EXPECT_EQ(response.count(), count);
+    EXPECT_LE(response.min(), response.Percentile(50));
+    EXPECT_LE(response.Percentile(50), response.Percentile(95));
+    EXPECT_LE(response.Percentile(95), response.Percentile(99));
+    EXPECT_LE(response.Percentile(99), response.max());
+    if (count == 1) {
+      EXPECT_EQ(response.min(), response.max());
+    }
+  }
+}
+
+TEST(Connects, WithoutAFreePortSaySo) {
+  const drivers::OpResult result = ErrnoResult(EADDRNOTAVAIL, Outcome::kNotSent);
+  EXPECT_EQ(result.code, "local_port_exhausted");
+  EXPECT_NE(result.text.find("Unix"), std::string_view::npos);
+}
+
+TEST(Traces, BytesArePrintable) {
+  EXPECT_EQ(Printable("1\t=\n\x01\\\xff", 7), "1\\t=\\n\\x01\\\\\\xff");
+  OperationTrace trace;
+  trace.AddSent(std::string(2 * kTracedBytes, 'a'));
+  trace.AddSent("b");
+  const std::string line = Printable(trace.sent(), trace.sent_bytes());
+  EXPECT_EQ(line, std::string(kTracedBytes, 'a') + "... (1025 bytes in all)");
 }
 
 TEST(LoadRunPlans, ThatDoNotFitTogetherAreRefused) {

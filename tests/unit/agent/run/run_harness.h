@@ -47,12 +47,11 @@ class TestPlan {
 
   // One more operation, done by no step yet; its index.
   std::uint32_t AddOperation(drivers::OperationKind kind);
-  // The script is this: letters as in LineDriver's requests, of operations that are made where there
-  // are none; '.' waits for `sleep`. A rollback is implied where it begins something.
+  // The script is this: letters as in LineDriver's requests, of operations that are made where
+  // there are none; '.' waits for `sleep`. A rollback is implied where it begins something.
   void SetScript(std::string_view letters, Nanos sleep = 0);
 
  private:
-
   void SetRecipePlans();
 
   std::unique_ptr<fakes::LineDriver> driver_;

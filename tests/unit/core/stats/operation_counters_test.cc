@@ -30,6 +30,7 @@ TEST(OperationCountersTest, AddsEveryField) {
   a.rows = 5;
   a.bytes = 7;
   a.wrong_answers = 1;
+  a.CountKeys(40, 30);
   OperationCounters twice = a;
   twice.Add(a);
   EXPECT_EQ(twice.attempted, 6u);
@@ -37,6 +38,8 @@ TEST(OperationCountersTest, AddsEveryField) {
   EXPECT_EQ(twice.rows, 10u);
   EXPECT_EQ(twice.bytes, 14u);
   EXPECT_EQ(twice.wrong_answers, 2u);
+  EXPECT_EQ(twice.keys_asked, 80u);
+  EXPECT_EQ(twice.keys_found, 60u);
 }
 
 TEST(IterationCountersTest, BalancesAndAdds) {

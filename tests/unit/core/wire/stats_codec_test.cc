@@ -28,6 +28,7 @@ IntervalRecorder Recorder() {
   recorder.operations[0].counters.rows = 11;
   recorder.operations[0].counters.bytes = 222;
   recorder.operations[0].counters.wrong_answers = 1;
+  recorder.operations[0].counters.CountKeys(40, 31);
   recorder.operations[0].errors.Count("1062", Outcome::kRejected, "Duplicate entry '\xff'", 3);
   recorder.RecordResponse(9'000);
   recorder.iterations = {.attempted = 10, .ok = 1, .failed = 4, .dropped = 3, .abandoned = 2};
@@ -198,6 +199,14 @@ TEST(StatsCodecTest, DamagedMessagesNeverCrash) {
     const stats::LatencyHistogram* response = totals.Response();
     EXPECT_EQ(totals.iterations.ok, response == nullptr ? 0 : response->count());
   }
+}
+
+TEST(StatsCodecTest, MoreKeysFoundThanAskedForAreRefused) {
+  v1::Stats message = Message();
+  message.mutable_operations(0)->set_keys_found(41);
+  const StatusOr<StatsTotals> totals = FromMessage(message, Names());
+  ASSERT_FALSE(totals.ok());
+  EXPECT_NE(StatusText(totals.status()).find("41 keys found of 40"), std::string::npos);
 }
 
 }  // namespace

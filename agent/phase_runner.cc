@@ -1,6 +1,7 @@
 #include "agent/phase_runner.h"
 
 #include "agent/phases/fill.h"
+#include "agent/phases/server.h"
 #include "agent/phases/tables.h"
 #include "agent/phases/targets.h"
 #include "core/wire/status_codec.h"
@@ -39,6 +40,10 @@ Status RunOne(const PhaseContext& context, const StepLedger* ledger, v1::PhaseDo
       return MarkTables(context, drivers::TableMark::kUsed, done);
     case v1::PHASE_AUDIT:
       return Audit(context, ledger, done);
+    case v1::PHASE_NATIVE:
+      return RunNative(context, done);
+    case v1::PHASE_COUNTERS:
+      return ReadCounters(context, done);
     case v1::PHASE_CLEANUP:
       return CleanUpTables(context, done);
     default:

@@ -59,6 +59,7 @@ void RunSession::Wait(Nanos until) {
   std::vector<pollfd> fds = {{service_->event_fd(), POLLIN, 0}};
   if (interrupts_ != nullptr) fds.push_back({interrupts_->fd(), POLLIN, 0});
   for (const int fd : local_.fds()) fds.push_back({fd, POLLIN, 0});
+  if (program_) fds.push_back({program_->fd(), POLLIN, 0});
   const Nanos wait = std::max<Nanos>(until - MonotonicNow(), 0);
   // Rounded up, so that a deadline has passed when the wait ends.
   poll(fds.data(), fds.size(), static_cast<int>((wait + kMillisecond - 1) / kMillisecond));
@@ -76,7 +77,21 @@ bool RunSession::Turn(Nanos longest) {
   HandleLocalAgents();
   HandleStreams();
   engine_->OnTime(MonotonicNow());
+  HandleProgram();
   return !engine_->ended();
+}
+
+void RunSession::HandleProgram() {
+  if (auto order = engine_->TakeProgram()) {
+    auto program = Program::Start(order->arguments, order->deadline);
+    if (!program.ok()) return engine_->OnProgramEnded(program.status(), MonotonicNow());
+    program_.emplace(*std::move(program));
+  }
+  if (!program_) return;
+  const auto status = program_->Poll(MonotonicNow());
+  if (!status) return;
+  program_.reset();
+  engine_->OnProgramEnded(*status, MonotonicNow());
 }
 
 void RunSession::HandleLocalAgents() {

@@ -14,6 +14,7 @@
 #include "coordinator/control_service.h"
 #include "coordinator/interrupts.h"
 #include "coordinator/local_agents.h"
+#include "coordinator/program.h"
 #include "coordinator/run/run_engine.h"
 #include "core/base/clock.h"
 #include "core/base/status.h"
@@ -54,11 +55,13 @@ class RunSession {
   void Wait(Nanos until);
   void HandleStreams();
   void HandleLocalAgents();
+  void HandleProgram();
 
   Interrupts* interrupts_;
   std::unique_ptr<ControlService> service_;
   std::unique_ptr<run::RunEngine> engine_;
   LocalAgents local_;
+  std::optional<Program> program_;
   bool has_local_ = false;
   std::map<std::string, std::string> how_ended_;  // of local agents
   // Ends of streams, each held until the end of its process is known, or the time has passed.

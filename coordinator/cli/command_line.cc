@@ -19,6 +19,7 @@ namespace {
 constexpr int kWrongUse = 2;
 constexpr std::size_t kMaxAgents = 4096;
 constexpr std::size_t kMaxLocalAgents = 256;
+constexpr std::uint32_t kMaxTrace = 1000;
 
 void PrintFirstScreen() {
   fmt::print(
@@ -114,6 +115,12 @@ void AddRun(CLI::App* app, RunOptions* options) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
+  run->add_flag("--allow-commands", options->allow_commands,
+                "Run the programs of the spec's 'commands', on this machine");
+  run->add_option("--trace", options->trace,
+                  "Show the bytes of the first N operations of each step")
+      ->check(CLI::Range(std::uint32_t{1}, kMaxTrace))
+      ->type_name("N");
   run->add_option_function<std::string>(
          "--on-lost-agent",
          [options](const std::string& value) {

@@ -71,6 +71,38 @@ std::string StopText(const v1::Workload& workload) {
   return text;
 }
 
+std::string LoadText(const v1::Workload& workload) {
+  return fmt::format("warm-up {}, measure {}",
+                     FormatDuration(static_cast<Nanos>(workload.load().warmup())),
+                     StopText(workload));
+}
+
+// What is done before the steps of each condition, and how often a program is run.
+std::string ConditionLines(const v1::Workload& workload,
+                           const std::vector<run::PlannedStep>& steps) {
+  std::string text;
+  for (const v1::Condition& condition : workload.conditions()) {
+    std::vector<std::string> parts;
+    for (const v1::Preparation& preparation : condition.before()) {
+      for (const v1::NativeOn& native : preparation.native()) {
+        parts.push_back(fmt::format("{} on {}", native.statement(), native.target()));
+      }
+      for (const v1::Command& command : workload.commands()) {
+        if (command.name() != preparation.command()) continue;
+        const auto times =
+            std::count_if(steps.begin(), steps.end(), [&](const run::PlannedStep& step) {
+              return step.step.condition() == condition.name() && step.first_stage;
+            });
+        parts.push_back(fmt::format("RUNS {} x: {}", times, fmt::join(command.run(), " ")));
+      }
+    }
+    text += PlanLine("before", fmt::format("{}: {}", condition.name(),
+                                           parts.empty() ? std::string("nothing")
+                                                         : fmt::format("{}", fmt::join(parts, "; "))));
+  }
+  return text;
+}
+
 // Other values of the sweep: "targets.sql.mysql.statements = text, prepared".
 std::string SweepText(const v1::Workload& workload) {
   std::string text;
@@ -133,20 +165,32 @@ std::string RenderPlan(const PreparedRun& prepared, const PlanTextOptions& optio
   std::set<std::string> targets;
   for (const run::PlannedStep& step : steps) targets.insert(step.step.target());
   const std::size_t rounds = std::max<std::size_t>(workload.rounds(), 1);
-  const std::size_t points = steps.size() / std::max<std::size_t>(rounds * targets.size(), 1);
+  const auto conditions = static_cast<std::size_t>(workload.conditions_size());
+  const auto stages = static_cast<std::size_t>(workload.stages_size());
+  const std::size_t points =
+      steps.size() / std::max<std::size_t>(rounds * targets.size() *
+                                               std::max<std::size_t>(conditions, 1) *
+                                               std::max<std::size_t>(stages, 1),
+                                           1);
   const bool counted = std::any_of(steps.begin(), steps.end(), [](const run::PlannedStep& step) {
     return !step.workload.load().stop_after().has_duration();
   });
   std::string text = fmt::format(
-      "PLAN {} x {}{} = {}, {}\n", Count(rounds, "round"), Count(targets.size(), "target"),
-      points > 1 ? " x " + Count(points, "load point") : "", Count(steps.size(), "step"),
+      "PLAN {} x {}{}{}{} = {}, {}\n", Count(rounds, "round"), Count(targets.size(), "target"),
+      points > 1 ? " x " + Count(points, "load point") : "",
+      conditions > 0 ? " x " + Count(conditions, "condition") : "",
+      stages > 0 ? " x " + Count(stages, "stage") : "", Count(steps.size(), "step"),
       counted ? "for as long as their counts take"
               : "about " + FormatDurationWords(prepared.expected / kSecond * kSecond));
   text += PlanLine("order", fmt::format("{} ({}), seed {}", Visits(steps),
                                         OrderName(workload.order()), workload.seed()));
-  text += PlanLine("load", fmt::format("{}; warm-up {}, measure {}", SessionsText(steps),
-                                       FormatDuration(static_cast<Nanos>(workload.load().warmup())),
-                                       StopText(workload)));
+  if (stages == 0) text += PlanLine("load", SessionsText(steps) + "; " + LoadText(workload));
+  for (int i = 0; i < workload.stages_size(); ++i) {
+    const v1::Workload stage = spec::StageWorkload(workload, i);
+    text += PlanLine("stage", fmt::format("{}: {} sessions; {}", workload.stages(i).name(),
+                                          stage.load().sessions(), LoadText(stage)));
+  }
+  text += ConditionLines(workload, steps);
   if (const std::string sweep = SweepText(workload); !sweep.empty())
     text += PlanLine("sweep", sweep);
   std::map<std::string, std::string> owners;  // owner -> other targets that use its tables

@@ -140,6 +140,21 @@ int Report(const RunOptions& options, const run::RunEngine& engine,
   return report.exit_status == 0 && !printed ? kFailed : report.exit_status;
 }
 
+// A spec may come from anywhere: its programs run only for whoever says so.
+Status CheckCommands(const RunOptions& options, const PreparedRun& prepared) {
+  if (options.allow_commands) return absl::OkStatus();
+  for (const run::PlannedStep& step : prepared.steps) {
+    for (const v1::Preparation& preparation : step.before) {
+      if (preparation.command().empty()) continue;
+      return InvalidArgument(
+          "condition '{}' runs the command '{}' on this machine; look at it under 'commands' of {} "
+          "and say --allow-commands",
+          step.step.condition(), preparation.command(), options.spec);
+    }
+  }
+  return absl::OkStatus();
+}
+
 // From here on the spec is right and the port is ours.
 int RunWith(const RunOptions& options, const PreparedRun& prepared, std::size_t agents,
             coordinator::RunSession* session) {
@@ -155,6 +170,8 @@ int RunWith(const RunOptions& options, const PreparedRun& prepared, std::size_t 
   run::RunEngine::Options engine = EngineOptions(prepared, agents, options.strict);
   engine.plan.allow_destroy = options.allow_destroy;
   engine.plan.on_lost = options.on_lost;
+  engine.plan.read_counters = true;
+  engine.plan.trace = options.trace;
   if (options.wait_agents) engine.plan.deadlines.wait_agents = *options.wait_agents;
   session->Start(std::move(engine), &*journal, LocalOptions(options));
   const bool silent = options.quiet || options.json;
@@ -173,6 +190,9 @@ int RunCommand(const RunOptions& options) {
   if (!listen.ok()) return Fail(listen.status(), kWrongUse);
   auto prepared = PrepareRun(options.spec, options.set);
   if (!prepared.ok()) return Fail(prepared.status(), kWrongUse);
+  if (const Status allowed = CheckCommands(options, *prepared); !allowed.ok()) {
+    return Fail(allowed, kWrongUse);
+  }
   const std::size_t agents =
       Local(options) ? options.local : std::max<std::size_t>(options.agents, 1);
   if (!options.quiet && !options.json) {

@@ -26,6 +26,8 @@ struct RunOptions {
   std::string loop = "auto";
   std::string priority = "auto";
   std::vector<std::string> allow_destroy;
+  bool allow_commands = false;  // programs of the spec may be run
+  std::uint32_t trace = 0;      // operations of each step to show the bytes of
   run::LostPolicy on_lost = run::LostPolicy::kContinue;
 };
 

@@ -129,6 +129,8 @@ Status Aggregator::Apply(const v1::JournalEntry& entry) {
       return Status();
     case Entry::kServerInfo:
       return ApplyServerInfo(entry.server_info());
+    case Entry::kServerCounters:
+      return ApplyServerCounters(entry.server_counters());
     case Entry::kRunEnded:
       return ApplyRunEnded(entry.run_ended());
     case Entry::kRunStarted:
@@ -462,6 +464,14 @@ Status Aggregator::ApplyServerInfo(const v1::ServerInfo& event) {
     }
   }
   servers_.push_back(event);
+  return Status();
+}
+
+Status Aggregator::ApplyServerCounters(const v1::ServerCounters& event) {
+  if (current_step() == nullptr || current_step()->step.id() != event.step_id()) {
+    return FailedPrecondition("counters of step {}, which is not under way", event.step_id());
+  }
+  steps_.back().server_counters.assign(event.differences().begin(), event.differences().end());
   return Status();
 }
 

@@ -92,6 +92,7 @@ struct StepView {
   bool faulty_agent = false;
   std::string loop;
   std::optional<v1::AuditResult> audit;  // merged over agents
+  std::vector<v1::NameValue> server_counters;  // what they rose by; empty: not read
   std::vector<std::string> warnings;
 
   // Ended as planned, with everything from everybody.
@@ -135,6 +136,7 @@ class Aggregator {
   Status ApplyAgentLost(const v1::AgentLost& event);
   Status ApplyStepEnded(const v1::StepEnded& event);
   Status ApplyServerInfo(const v1::ServerInfo& event);
+  Status ApplyServerCounters(const v1::ServerCounters& event);
   Status ApplyRunEnded(const v1::RunEnded& event);
 
   // The part of an agent in the open step, or what is wrong with the pair.

@@ -68,6 +68,14 @@ std::vector<std::size_t> SpecOrder(const v1::Step& step, const v1::Workload& wor
     const auto at = std::find(axis.values().begin(), axis.values().end(), value);
     order.push_back(static_cast<std::size_t>(at - axis.values().begin()));
   }
+  const auto condition = std::find_if(
+      workload.conditions().begin(), workload.conditions().end(),
+      [&step](const v1::Condition& candidate) { return candidate.name() == step.condition(); });
+  order.push_back(static_cast<std::size_t>(condition - workload.conditions().begin()));
+  const auto stage = std::find_if(
+      workload.stages().begin(), workload.stages().end(),
+      [&step](const v1::Stage& candidate) { return candidate.name() == step.stage(); });
+  order.push_back(static_cast<std::size_t>(stage - workload.stages().begin()));
   order.push_back(step.sessions());
   const auto target = std::find_if(
       workload.targets().begin(), workload.targets().end(),

@@ -63,6 +63,7 @@ Result MakeResult(const StepView& step) {
   result.pipeline = step.pipeline;
   result.seconds = &step.seconds;
   result.audit = step.audit;
+  result.server_counters = step.server_counters;
   result.generator_limited = step.generator_limited;
   result.lost_agent = step.lost_agent;
   result.complete = step.complete();

@@ -45,6 +45,7 @@ struct Result {
   std::uint32_t pipeline = 0;  // operations that a session could have in flight; 0: not known
   const std::vector<SecondView>* seconds = nullptr;  // null when merged
   std::optional<v1::AuditResult> audit;
+  std::vector<v1::NameValue> server_counters;  // what they rose by over the step; none when merged
   bool generator_limited = false;
   bool lost_agent = false;
   bool complete = true;               // ended as planned, with everything from everybody

@@ -6,6 +6,7 @@
 
 #include "coordinator/report/iso_time.h"
 #include "coordinator/report/load_point.h"
+#include "coordinator/report/published.h"
 #include "coordinator/report/report.h"
 
 namespace cavalry::report {
@@ -83,25 +84,8 @@ Json Failed(const Json& rejected, const Json& timeout, const Json& broken) {
   return Json{{"rejected", rejected}, {"timeout", timeout}, {"broken", broken}};
 }
 
-bool IsRead(const v1::Workload& workload, std::size_t operation) {
-  return workload.operations(static_cast<int>(operation)).has_read();
-}
-
-Json Keys(std::uint64_t asked, std::uint64_t found) {
-  return Json{{"asked", asked}, {"found", found}};
-}
-
-// Of operations that read by one key: a key was found when the answer is ok.
-Json KeysOf(const Report& report, const Result& result) {
-  std::uint64_t asked = 0;
-  std::uint64_t found = 0;
-  for (std::size_t i = 0; i < result.totals->operations.size(); ++i) {
-    if (!IsRead(report.run->run().workload(), i)) continue;
-    const stats::OperationCounters& counters = result.totals->operations[i].counters;
-    asked += counters[Outcome::kOk] + counters[Outcome::kMiss];
-    found += counters[Outcome::kOk];
-  }
-  return Keys(asked, found);
+Json Keys(const stats::OperationCounters& counters) {
+  return Json{{"asked", counters.keys_asked}, {"found", counters.keys_found}};
 }
 
 Json PerSecond(std::uint64_t count, double seconds) {
@@ -117,12 +101,10 @@ Json ByOperation(const Report& report, const Result& result) {
     const auto latency = [&operation](Outcome outcome) {
       return Latency(operation.histograms.Get(outcome));
     };
-    const bool read = IsRead(report.run->run().workload(), i);
-    const std::uint64_t found = read ? counters[Outcome::kOk] : 0;
     list.push_back(
         Json{{"operation", report.run->operation_names()[i]},
              {"ops", Ops(counters)},
-             {"keys", Keys(read ? found + counters[Outcome::kMiss] : 0, found)},
+             {"keys", Keys(counters)},
              {"ops_per_s", PerSecond(counters[Outcome::kOk], result.duration_s)},
              {"rows_per_s", PerSecond(counters.rows, result.duration_s)},
              {"service_us", latency(Outcome::kOk)},
@@ -165,13 +147,17 @@ Json AuditJson(const std::optional<v1::AuditResult>& audit) {
               {"unaudited", audit->unaudited()}};
 }
 
-Json ServerJson(const Report& report, const std::string& target) {
+// Variables of the target's server, and behind them what its counters rose by over the step.
+Json ServerJson(const Report& report, const Result& result) {
   Json json = Json::object();
   for (const v1::ServerInfo& server : report.run->servers()) {
-    if (server.target() != target) continue;
+    if (server.target() != result.step.target()) continue;
     for (const v1::NameValue& variable : server.variables()) {
       json[variable.name()] = variable.value();
     }
+  }
+  for (const v1::NameValue& counter : result.server_counters) {
+    json[counter.name()] = counter.value();
   }
   return json;
 }
@@ -185,7 +171,7 @@ void AddFigures(const Report& report, const Result& result, Json* json) {
   add("duration_s", result.duration_s);
   add("ops", Ops(totals.TotalOperations()));
   add("iterations", Iterations(totals.iterations));
-  add("keys", KeysOf(report, result));
+  add("keys", Keys(totals.TotalOperations()));
   add("ops_per_s", Number(result.ops_per_s));
   add("rows_per_s", Number(result.rows_per_s));
   add("asked_rate", nullptr);
@@ -212,7 +198,7 @@ void AddFigures(const Report& report, const Result& result, Json* json) {
   add("by_node", Json::array());
   if (result.seconds != nullptr) add("per_second", Seconds(*result.seconds));
   add("audit", AuditJson(result.audit));
-  add("server", ServerJson(report, result.step.target()));
+  add("server", ServerJson(report, result));
   add("generator_limited", result.generator_limited);
 }
 
@@ -301,6 +287,19 @@ Json Thresholds(const Report& report) {
   return list;
 }
 
+// The lines that the text shows in the form of the published experiment.
+Json Published(const Report& report) {
+  Json list = Json::array();
+  for (const PublishedLine& line : PublishedFigures(report)) {
+    Json json = {{"target", line.step.target()},
+                 {"stage", line.step.stage()},
+                 {"step", StepJson(line.step)}};
+    for (const auto& [name, value] : line.figures) json[name] = Number(value);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string RenderJson(const Report& report) {
@@ -321,6 +320,7 @@ std::string RenderJson(const Report& report) {
   json["comparison"] = Comparisons(report);
   json["thresholds"] = Thresholds(report);
   json["warnings"] = report.warnings;
+  json["published"] = Published(report);
   // Texts of servers may hold any bytes: what is not UTF-8 is replaced, never refused.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

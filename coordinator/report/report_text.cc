@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coordinator/report/load_point.h"
+#include "coordinator/report/published.h"
 #include "coordinator/report/report.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/report/text_sections.h"
@@ -182,9 +183,9 @@ std::string RenderText(const Report& report, const std::string& directory) {
     // Nothing was measured: no figures, nothing to check.
     return text + Cautions(report) + ServerLines(report) + LastLine(report, directory);
   }
-  text += ResultLines(report) + AllWell(report) + Cautions(report) + "\n";
+  text += PublishedText(report) + ResultLines(report) + AllWell(report) + Cautions(report) + "\n";
   text += SummaryTable(report) + "\n" + OperationTable(report);
-  text += OutcomeLines(report) + ErrorLines(report) + AuditLines(report) + ConnectLines(report) +
+  text += OutcomeLines(report) + ErrorLines(report) + AuditLines(report) + DiskLines(report) + ConnectLines(report) +
           EqualLines(report) + ClientLines(report) + AgentLines(report) + ServerLines(report) +
           ThresholdLines(report) + LastLine(report, directory);
   return text;

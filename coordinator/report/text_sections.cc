@@ -15,6 +15,8 @@
 namespace cavalry::report {
 namespace {
 
+constexpr char kPagesRead[] = "Innodb_buffer_pool_reads";
+
 std::string Figure(const std::optional<double>& value) {
   return value ? FormatFigure(*value) : "-";
 }
@@ -202,6 +204,22 @@ std::string ErrorLines(const Report& report) {
                        fmt::format("{}: {} x {} ({}): {}", sum.target, FormatCount(entry.count),
                                    Printable(key.first, kMaxTextBytes), OutcomeName(entry.outcome),
                                    Printable(entry.text, kMaxTextBytes)));
+    }
+  }
+  return text;
+}
+
+std::string DiskLines(const Report& report) {
+  std::string text;
+  if (report.run->run().workload().conditions().empty()) return text;
+  for (const Result& result : report.results) {
+    for (const v1::NameValue& counter : result.server_counters) {
+      // InnoDB counts there what it could not find in its buffer pool.
+      if (counter.name() != kPagesRead) continue;
+      text += LabelledLine(
+          text.empty() ? "disk" : "",
+          fmt::format("{}, round {}: {} pages read from disk", StepLabel(result.step),
+                      result.step.round(), Printable(counter.value(), 32)));
     }
   }
   return text;

@@ -15,6 +15,10 @@ std::string OperationTable(const Report& report);
 // attempted = the sum of the nine classes.
 std::string OutcomeLines(const Report& report);
 std::string ErrorLines(const Report& report);
+// Pages that the servers read from disk, step by step, where the spec has conditions: what "cold"
+// is worth. "" without.
+std::string DiskLines(const Report& report);
+
 std::string AuditLines(const Report& report);
 std::string ConnectLines(const Report& report);
 // What is alike and what is not between the targets, by the spec.

@@ -31,6 +31,8 @@ void Actions::Drop(const std::string& agent, const std::string& reason) {
 
 void Actions::Say(std::string text) { actions_.emplace_back(Note{std::move(text)}); }
 
+void Actions::Run(RunProgram program) { actions_.emplace_back(std::move(program)); }
+
 void Actions::End(EndRun end) { actions_.emplace_back(std::move(end)); }
 
 }  // namespace cavalry::run

@@ -9,6 +9,7 @@
 
 #include "cavalry/v1/control.pb.h"
 #include "cavalry/v1/results.pb.h"
+#include "core/base/clock.h"
 #include "core/base/status.h"
 
 namespace cavalry::run {
@@ -36,6 +37,13 @@ struct Note {
   std::string text;
 };
 
+// Run a program of the spec on this machine; RunState::OnProgramEnded is told how it ended.
+struct RunProgram {
+  std::string name;
+  std::vector<std::string> arguments;  // the program first
+  Nanos deadline = 0;                  // then it is ended
+};
+
 // The run is over; nothing follows. `at_once`: a second interrupt, so no report is written.
 struct EndRun {
   v1::RunEnd end = v1::RUN_END_UNSPECIFIED;
@@ -43,7 +51,7 @@ struct EndRun {
   bool at_once = false;
 };
 
-using Action = std::variant<SendMessage, RecordEvent, DropAgent, Note, EndRun>;
+using Action = std::variant<SendMessage, RecordEvent, DropAgent, Note, RunProgram, EndRun>;
 
 // Collects actions; the parts of the state machine share one.
 class Actions {
@@ -57,6 +65,7 @@ class Actions {
   void Warn(std::string text, std::uint64_t step_id, bool generator = false);
   void Drop(const std::string& agent, const std::string& reason);
   void Say(std::string text);
+  void Run(RunProgram program);
   void End(EndRun end);
 
   const std::string& run_id() const { return run_id_; }

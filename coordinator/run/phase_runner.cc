@@ -23,6 +23,10 @@ std::string PhaseName(v1::Phase phase) {
       return "audit";
     case v1::PHASE_CLEANUP:
       return "cleanup";
+    case v1::PHASE_NATIVE:
+      return "statement";
+    case v1::PHASE_COUNTERS:
+      return "counters";
     default:
       return "unknown phase";
   }

@@ -55,6 +55,12 @@ void RunEngine::OnInterrupt(Nanos now) {
   HandleState();
 }
 
+void RunEngine::OnProgramEnded(const Status& status, Nanos now) {
+  if (ended()) return;
+  state_.OnProgramEnded(status, now);
+  HandleState();
+}
+
 void RunEngine::Fail(const Status& status, Nanos now) {
   if (ended()) return;
   state_.Fail(status, now);

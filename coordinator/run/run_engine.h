@@ -41,6 +41,10 @@ class RunEngine {
 
   bool ended() const { return end_.has_value(); }
   const EndRun& end() const { return *end_; }
+  // The program that is to be run, once; then OnProgramEnded is due.
+  std::optional<RunProgram> TakeProgram() { return std::exchange(program_, std::nullopt); }
+  void OnProgramEnded(const Status& status, Nanos now);
+
   // Latest time at which OnTime must be called.
   Nanos next_deadline() const;
 
@@ -62,6 +66,7 @@ class RunEngine {
   void Do(RecordEvent* record);
   void Do(DropAgent* drop) { registry_.Drop(drop->agent); }
   void Do(Note* note) { notes_.push_back(std::move(note->text)); }
+  void Do(RunProgram* program) { program_ = std::move(*program); }
   void Do(EndRun* end);
   void On(coordinator::AgentReady* event, Nanos now);
   void On(coordinator::ClockBetter* event, Nanos now);
@@ -80,6 +85,7 @@ class RunEngine {
   report::Aggregator aggregator_;
   std::vector<std::string> notes_;
   std::set<std::string> refused_;  // who was, and why, as told
+  std::optional<RunProgram> program_;
   std::optional<EndRun> end_;
   Nanos started_at_ = 0;
   bool fails_on_refusal_ = false;

@@ -27,6 +27,11 @@ struct Deadlines {
   Nanos reset = 300 * kSecond;
   Nanos prepare = 120 * kSecond;
   Nanos mark = 60 * kSecond;
+  // A statement before a step, such as one that reads a whole table.
+  Nanos native = 3'600 * kSecond;
+  Nanos counters = 30 * kSecond;
+  // Between two attempts to reach a server that was restarted.
+  Nanos ready_retry = 250 * kMillisecond;
   Nanos cleanup = 300 * kSecond;
   // Fill and audit have no bound as long as they report progress at least this often.
   Nanos progress = 60 * kSecond;
@@ -50,6 +55,8 @@ struct RunPlan {
   std::size_t agents = 1;          // that the run waits for
   bool connect = true;             // preflight also connects
   bool preflight_only = false;     // `check`: the run ends after preflight
+  bool read_counters = false;      // of the tables' servers, before and after each step
+  std::uint32_t trace = 0;         // operations of each step whose bytes the first agent tells
   std::vector<std::string> allow_destroy;
   LostPolicy on_lost = LostPolicy::kContinue;
   Deadlines deadlines;

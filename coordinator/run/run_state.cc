@@ -133,7 +133,9 @@ void RunState::OnInterrupt(Nanos now) {
     actions_.End(std::move(end));
     return;
   }
-  if (stage_ == Stage::kWaiting) return Finish(end.end, end.status, now);
+  if (stage_ == Stage::kWaiting || stage_ == Stage::kProgram) {
+    return Finish(end.end, end.status, now);
+  }
   // A run that is failing already goes on to fail, but an interrupt is what the exit status tells.
   ending_ = std::move(end);
   actions_.Say(
@@ -164,6 +166,9 @@ void RunState::OnTime(Nanos now) {
       return;
     case Stage::kPhase:
       return OnLatePhase(now);
+    case Stage::kProgram:
+      if (ready_again_ && now >= *ready_again_) BeginReady(now);
+      return;
     case Stage::kStep: {
       const auto late = step_.Late(now);
       for (const auto& [agent, reason] : late) Lose(agent, reason, /*drop=*/true);
@@ -181,6 +186,8 @@ std::optional<Nanos> RunState::next_deadline() const {
       return started_at_ + plan_.deadlines.wait_agents;
     case Stage::kPhase:
       return phases_.next_deadline();
+    case Stage::kProgram:
+      return ready_again_;
     case Stage::kStep:
       return step_.next_deadline();
     case Stage::kEnded:
@@ -219,7 +226,7 @@ void RunState::NextStep(Nanos now) {
     return Finish(partial_ ? v1::RUN_END_PARTIAL : v1::RUN_END_COMPLETE, Status(), now);
   }
   ++next_step_;
-  if (current().workload.reset() == v1::RESET_STEP) {
+  if (current().workload.reset() == v1::RESET_STEP && current().first_stage) {
     Scope scope;
     scope.owners = {CurrentOwner()};
     scope.workload = &current().workload;
@@ -237,7 +244,7 @@ void RunState::MarkUsedOrBegin(Nanos now) {
       if (used_.insert({owner, table}).second) task.request.add_shares()->set_table(table);
     }
   }
-  if (task.request.shares().empty()) return BeginStep(now);
+  if (task.request.shares().empty()) return BeginPreparations(now);
   BeginPhase(v1::PHASE_MARK_USED, current().step.id(), {std::move(task)}, now);
 }
 
@@ -247,7 +254,8 @@ void RunState::BeginStep(Nanos now) {
   step_open_ = true;
   step_partial_ = false;
   step_text_.clear();
-  step_.Begin(&current(), Alive(), plan_.deadlines, keys_, CurrentStepAudits(), now, &actions_);
+  step_.Begin(&current(), Alive(), plan_.deadlines, keys_, CurrentStepAudits(), plan_.trace, now,
+              &actions_);
 }
 
 void RunState::ProceedStep(Nanos now) {
@@ -278,6 +286,11 @@ void RunState::ProceedStep(Nanos now) {
   if (agents_alive() == 0) {
     return Finish(v1::RUN_END_FAILED, Unavailable("every agent is lost; {}", last_loss_), now);
   }
+  if (plan_.read_counters) return BeginCounters(now);
+  AuditOrEnd(now);
+}
+
+void RunState::AuditOrEnd(Nanos now) {
   if (CurrentStepAudits()) return BeginAudit(now);
   EndStep();
   NextStep(now);
@@ -371,6 +384,11 @@ Activity RunState::activity() const {
       }
       activity.text = PhaseName(phases_.phase());
       for (const std::string& target : targets) activity.text += " " + target;
+      break;
+    case Stage::kProgram:
+      activity.text = ready_again_ ? fmt::format("waits for the targets after {}", program_)
+                                   : fmt::format("runs {}", program_);
+      activity.step_id = current().step.id();
       break;
     case Stage::kStep:
       activity.text = fmt::format("connects {} session{}", current().workload.load().sessions(),

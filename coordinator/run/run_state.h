@@ -3,10 +3,12 @@
 // I/O, no clock, no thread. After every call the engine does the actions in order.
 //
 //   waiting -> preflight -> [reset -> prepare -> fill -> mark filled] -> steps -> [cleanup] ->
-//   ended a step: [reset … mark filled] -> [mark used] -> arming, running -> [audit]
+//   ended a step: [reset … mark filled] -> [mark used] -> [preparations of its condition] ->
+//   [counters] -> arming, running -> [counters] -> [audit]
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,8 +41,9 @@ class RunState {
  public:
   enum class Stage : std::uint8_t {
     kWaiting,
-    kPhase,  // a phase other than the load; phase() says which
-    kStep,   // arming or under load
+    kPhase,    // a phase other than the load; phase() says which
+    kProgram,  // a program of the spec runs, or its targets are awaited
+    kStep,     // arming or under load
     kEnded,
   };
 
@@ -59,6 +62,8 @@ class RunState {
   void OnMessage(const std::string& agent, const v1::FromAgent& message, Nanos now);
   // The first one drains, and what was measured is reported; the second ends the run at once.
   void OnInterrupt(Nanos now);
+  // The program of the last RunProgram has ended; an error says how, with what it printed.
+  void OnProgramEnded(const Status& status, Nanos now);
   // The run cannot go on (an agent could not be started). What was measured is reported.
   void Fail(const Status& status, Nanos now);
   // Deadlines that have passed. May be called at any time.
@@ -113,7 +118,21 @@ class RunState {
   // Steps.
   void NextStep(Nanos now);
   void MarkUsedOrBegin(Nanos now);
+  // What the step's condition asks for, one after the other; then the counters and the step.
+  void BeginPreparations(Nanos now);
+  void NextPreparation(Nanos now);
+  void BeginNative(const v1::Preparation& preparation, Nanos now);
+  void BeginProgram(const std::string& command, Nanos now);
+  void BeginReady(Nanos now);
+  void ReadyEnded(Nanos now);
+  // Whether the phase asks restarted targets for connections.
+  bool AwaitsTargets() const {
+    return phases_.phase() == v1::PHASE_PREFLIGHT && phases_.step_id() != 0;
+  }
+  void BeginCounters(Nanos now);
+  void CountersEnded(Nanos now);
   void BeginStep(Nanos now);
+  void AuditOrEnd(Nanos now);
   void ProceedStep(Nanos now);
   void EndStep();
   void WarnOfIdleAgents();
@@ -134,6 +153,11 @@ class RunState {
   KeyBook keys_;
   Scope scope_;
   std::size_t next_step_ = 0;  // index into the plan of the step after the current one
+  std::size_t next_preparation_ = 0;  // of the step that comes
+  std::string program_;               // name of the command whose program runs
+  Nanos ready_by_ = 0;                // its targets must accept connections by then
+  std::optional<Nanos> ready_again_;  // when they are asked next
+  std::map<std::string, std::uint64_t> counters_;  // of the step's server, before it
   std::set<std::pair<std::string, std::string>> used_;  // (owner, table) written to since its reset
   bool partial_ = false;
   bool step_partial_ = false;     // the open step's audit could not be done

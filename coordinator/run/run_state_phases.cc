@@ -14,6 +14,11 @@
 namespace cavalry::run {
 namespace {
 
+// Phases without which the measurements stand.
+bool StandsWithout(v1::Phase phase) {
+  return phase == v1::PHASE_AUDIT || phase == v1::PHASE_CLEANUP || phase == v1::PHASE_COUNTERS;
+}
+
 // The agent's error with the target before it (unless it begins so), and who says so.
 Status PhaseError(const PhaseTask& task, std::size_t agents) {
   const Status status = wire::FromMessage(task.done.status());
@@ -59,6 +64,12 @@ void RunState::BeginPhase(v1::Phase phase, std::uint64_t step_id, std::vector<Ph
       break;
     case v1::PHASE_CLEANUP:
       options.timeout = plan_.deadlines.cleanup;
+      break;
+    case v1::PHASE_NATIVE:
+      options.timeout = plan_.deadlines.native;
+      break;
+    case v1::PHASE_COUNTERS:
+      options.timeout = plan_.deadlines.counters;
       break;
     case v1::PHASE_FILL:
     case v1::PHASE_AUDIT:
@@ -194,14 +205,14 @@ void RunState::ProceedPhase(Nanos now) {
   PhaseEnded(now);
 }
 
-// Whether the phase cannot go on; then the run has ended. What audit and cleanup cannot do is told
-// when they are over, since the measurements stand without it.
+// Whether the phase cannot go on; then the run has ended. What audit, cleanup and counters cannot do
+// is told when they are over, since the measurements stand without it.
 bool RunState::PhaseBroke(Nanos now) {
   if (agents_alive() == 0) {
     Finish(v1::RUN_END_FAILED, Unavailable("every agent is lost; {}", last_loss_), now);
     return true;
   }
-  if (phases_.phase() == v1::PHASE_AUDIT || phases_.phase() == v1::PHASE_CLEANUP) return false;
+  if (StandsWithout(phases_.phase()) || AwaitsTargets()) return false;
   if (const PhaseTask* failed = phases_.failed(); failed != nullptr) {
     Finish(v1::RUN_END_FAILED, PhaseError(*failed, plan_.agents), now);
     return true;
@@ -222,7 +233,7 @@ void RunState::OnLatePhase(Nanos now) {
   if (late == nullptr) return;
   const std::string agent = late->agent;
   const std::string phase = PhaseName(phases_.phase());
-  if (ending_ || phases_.phase() == v1::PHASE_AUDIT || phases_.phase() == v1::PHASE_CLEANUP) {
+  if (ending_ || StandsWithout(phases_.phase())) {
     Lose(agent, fmt::format("did not end its {} in time", phase), /*drop=*/true);
     return Proceed(now);
   }
@@ -232,6 +243,7 @@ void RunState::OnLatePhase(Nanos now) {
 }
 
 void RunState::PhaseEnded(Nanos now) {
+  if (AwaitsTargets()) return ReadyEnded(now);
   std::set<std::string> told;  // agents and load points can have the same to say
   for (const PhaseTask& task : phases_.tasks()) {
     for (const std::string& warning : task.done.warnings()) {
@@ -250,7 +262,11 @@ void RunState::PhaseEnded(Nanos now) {
     case v1::PHASE_MARK_FILLED:
       return AfterReset(now);
     case v1::PHASE_MARK_USED:
-      return BeginStep(now);
+      return BeginPreparations(now);
+    case v1::PHASE_NATIVE:
+      return NextPreparation(now);
+    case v1::PHASE_COUNTERS:
+      return CountersEnded(now);
     case v1::PHASE_AUDIT:
       return AuditEnded(now);
     case v1::PHASE_CLEANUP: {

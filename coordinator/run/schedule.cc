@@ -10,10 +10,12 @@
 namespace cavalry::run {
 namespace {
 
-// One visit of a round: indexes into the targets and the load points.
+// One visit of a round: indexes into the targets, the load points and the conditions (0 without
+// any).
 struct Visit {
   int target = 0;
   std::size_t point = 0;
+  int condition = 0;
 };
 
 // Fisher-Yates over our own random numbers: std::shuffle differs between standard libraries, and a
@@ -26,8 +28,10 @@ void Shuffle(std::uint64_t seed, std::uint64_t round, std::vector<T>* items) {
   }
 }
 
-// Targets are visited one after the other at each load point, so that what is compared is measured
-// close in time.
+int Conditions(const v1::Workload& workload) { return std::max(workload.conditions_size(), 1); }
+
+// Targets are visited one after the other at each load point and condition, so that what is compared
+// is measured close in time.
 std::vector<Visit> VisitsOfRound(const v1::Workload& workload, std::size_t points,
                                  std::uint32_t round) {
   std::vector<std::size_t> point_order(points);
@@ -40,29 +44,47 @@ std::vector<Visit> VisitsOfRound(const v1::Workload& workload, std::size_t point
   }
   std::vector<Visit> visits;
   for (const std::size_t point : point_order) {
-    for (const int target : target_order) visits.push_back({target, point});
+    for (int condition = 0; condition < Conditions(workload); ++condition) {
+      for (const int target : target_order) visits.push_back({target, point, condition});
+    }
   }
   if (workload.order() == v1::ORDER_SHUFFLED) Shuffle(workload.seed(), round, &visits);
   return visits;
 }
 
-PlannedStep MakeStep(const spec::LoadPoint& point, int target_index, std::uint32_t round,
-                     std::uint64_t id) {
-  PlannedStep planned;
-  planned.workload = point.workload;
-  const v1::Target& target = planned.workload.targets(target_index);
-  planned.step.set_id(id);
-  planned.step.set_round(round);
-  planned.step.set_target(target.name());
-  planned.step.set_driver(spec::DriverOf(target));
-  planned.step.set_sessions(planned.workload.load().sessions());
-  planned.step.set_stage("measure");
-  for (const auto& [path, value] : point.set) {
-    v1::NameValue* set = planned.step.add_set();
-    set->set_name(path);
-    set->set_value(value);
+// What a condition changes of a load.
+void ApplyCondition(const v1::Condition& condition, v1::Load* load) {
+  if (condition.has_warmup()) load->set_warmup(condition.warmup());
+  if (condition.has_stop_after()) *load->mutable_stop_after() = condition.stop_after();
+}
+
+// The steps of a visit: one, or one for each stage. `condition` may be null.
+void AddSteps(const spec::LoadPoint& point, const v1::Condition* condition, int target_index,
+              std::uint32_t round, std::vector<PlannedStep>* steps) {
+  const int stages = point.workload.stages_size();
+  for (int stage = 0; stage < std::max(stages, 1); ++stage) {
+    PlannedStep planned;
+    planned.workload = stages > 0 ? spec::StageWorkload(point.workload, stage) : point.workload;
+    planned.first_stage = stage == 0;
+    if (condition != nullptr) {
+      ApplyCondition(*condition, planned.workload.mutable_load());
+      planned.step.set_condition(condition->name());
+      if (stage == 0) planned.before.assign(condition->before().begin(), condition->before().end());
+    }
+    const v1::Target& target = planned.workload.targets(target_index);
+    planned.step.set_id(steps->size() + 1);
+    planned.step.set_round(round);
+    planned.step.set_target(target.name());
+    planned.step.set_driver(spec::DriverOf(target));
+    planned.step.set_sessions(planned.workload.load().sessions());
+    planned.step.set_stage(stages > 0 ? point.workload.stages(stage).name() : "measure");
+    for (const auto& [path, value] : point.set) {
+      v1::NameValue* set = planned.step.add_set();
+      set->set_name(path);
+      set->set_value(value);
+    }
+    steps->push_back(std::move(planned));
   }
-  return planned;
 }
 
 }  // namespace
@@ -75,12 +97,18 @@ StatusOr<std::vector<PlannedStep>> MakeSchedule(const spec::SpecDocument& docume
   std::vector<PlannedStep> steps;
   const auto add = [&](const Visit& visit, std::uint32_t round) {
     if (!spec::IsLoaded(base.targets(visit.target))) return;
-    steps.push_back(MakeStep(points[visit.point], visit.target, round, steps.size() + 1));
+    const v1::Condition* condition =
+        base.conditions().empty() ? nullptr : &base.conditions(visit.condition);
+    AddSteps(points[visit.point], condition, visit.target, round, &steps);
   };
   if (base.order() == v1::ORDER_BLOCKED) {
     for (int target = 0; target < base.targets_size(); ++target) {
       for (std::uint32_t round = 1; round <= base.rounds(); ++round) {
-        for (std::size_t point = 0; point < points.size(); ++point) add({target, point}, round);
+        for (std::size_t point = 0; point < points.size(); ++point) {
+          for (int condition = 0; condition < Conditions(base); ++condition) {
+            add({target, point, condition}, round);
+          }
+        }
       }
     }
     return steps;

@@ -1,4 +1,4 @@
-// The order of a run's steps: rounds, targets, load points. Pure; any thread.
+// The order of a run's steps: rounds, targets, load points, conditions, stages. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -12,13 +12,20 @@
 
 namespace cavalry::run {
 
-// One step and the workload it runs: the spec with this load point's values, defaults filled in.
+// One step and the workload it runs: the spec with the values of this load point, condition and
+// stage, defaults filled in, without stages.
 struct PlannedStep {
   v1::Step step;
   v1::Workload workload;
+  // Done in order before the step: of its condition, at its first stage.
+  std::vector<v1::Preparation> before;
+  // Tables are reset before the first stage only.
+  bool first_stage = true;
 };
 
-// Every (round, target, load point) exactly once, ordered as `order` says (see workload.proto).
+// Every (round, target, load point, condition) exactly once, ordered as `order` says (see
+// workload.proto), its stages one after the other, a step each. Conditions are in the order of the
+// spec, but with `order: shuffled`.
 // REQUIRES: CheckSpec passed.
 StatusOr<std::vector<PlannedStep>> MakeSchedule(const spec::SpecDocument& document);
 

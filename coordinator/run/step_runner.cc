@@ -25,7 +25,8 @@ Nanos AsNanos(std::uint64_t nanos) { return static_cast<Nanos>(nanos); }
 }  // namespace
 
 void StepRunner::Begin(const PlannedStep* planned, const std::vector<Member>& members,
-                       const Deadlines& deadlines, const KeyBook& keys, bool audit, Nanos now,
+                       const Deadlines& deadlines, const KeyBook& keys, bool audit, std::uint32_t trace,
+                       Nanos now,
                        Actions* actions) {
   CAVALRY_CHECK(!members.empty());
   *this = StepRunner();
@@ -50,6 +51,9 @@ void StepRunner::Begin(const PlannedStep* planned, const std::vector<Member>& me
     *assignment.mutable_numbers() = shares[i].numbers;
     assignment.set_connect_rate(shares[i].connect_rate);
     assignment.set_audit(audit);
+    if (shares[i].pool_size) assignment.set_pool_size(*shares[i].pool_size);
+    assignment.set_pool_overflow(shares[i].pool_overflow);
+    if (i == 0) assignment.set_trace(trace);
     std::string owner = step.target();
     for (const v1::Target& target : workload.targets()) {
       if (target.name() == step.target() && !target.tables_of().empty()) owner = target.tables_of();

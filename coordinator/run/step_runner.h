@@ -37,7 +37,8 @@ class StepRunner {
   // Sends the assignments. `members`: the agents alive, in the order of joining. `planned` must
   // outlive this. REQUIRES: members is not empty.
   void Begin(const PlannedStep* planned, const std::vector<Member>& members,
-             const Deadlines& deadlines, const KeyBook& keys, bool audit, Nanos now,
+             const Deadlines& deadlines, const KeyBook& keys, bool audit, std::uint32_t trace,
+             Nanos now,
              Actions* actions);
 
   // Armed, Interval or StepReport. False: stale (another step, repeated, or not awaited).

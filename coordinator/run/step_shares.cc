@@ -59,6 +59,10 @@ std::vector<StepShare> SplitStep(const v1::Workload& workload, std::size_t agent
   std::vector<std::uint64_t> counts;
   if (total) counts = SplitByWeight(*total, sessions);
 
+  const v1::Load& load = workload.load();
+  const std::vector<std::uint64_t> pool = SplitByWeight(load.pool().size(), sessions);
+  const std::vector<std::uint64_t> overflow = SplitByWeight(load.pool().overflow(), sessions);
+
   std::vector<StepShare> shares(sessions.size());
   std::uint64_t first_session = 0;
   std::uint64_t first_number = 0;
@@ -69,6 +73,11 @@ std::vector<StepShare> SplitStep(const v1::Workload& workload, std::size_t agent
     first_session += sessions[i];
     share.connect_rate = static_cast<double>(workload.load().connect_rate()) *
                          static_cast<double>(sessions[i]) / static_cast<double>(all_sessions);
+    if (load.has_pool()) {
+      // An agent with sessions needs a connection at least, even where there are more agents.
+      share.pool_size = std::max(static_cast<std::uint32_t>(pool[i]), 1U);
+      share.pool_overflow = static_cast<std::uint32_t>(overflow[i]);
+    }
     if (total) {
       share.numbers.set_first(first_number);
       share.numbers.set_stride(1);

@@ -44,8 +44,8 @@ inline constexpr unsigned long kClientFlags = CLIENT_FOUND_ROWS;
 // Initializes the library once; any thread, any number of times.
 void InitializeLibrary();
 
-// A handle with all options set (protocol, character set, timeouts, no local files, no reconnect),
-// not connected. Null when out of memory. Closed with mysql_close.
+// A handle with all options set (protocol, character set, timeouts, TLS, compression, plugins, no
+// local files, no reconnect), not connected. Null when out of memory. Closed with mysql_close.
 MYSQL* NewHandle(const ServerAddress& address, CallMode mode, Nanos connect_timeout);
 
 // The arguments of mysql_real_connect that follow from the transport. Views into `address`.
@@ -61,8 +61,8 @@ ConnectArguments ArgumentsFor(const ServerAddress& address, std::size_t candidat
 // vain, one system call more per operation; and now and then with success, so that one session goes
 // on and on while answers of others wait. The library has the parts (MARIADB_OPT_SKIP_READ_RESPONSE
 // and the method that reads the answer) but no non-blocking call for the second; methods may be
-// replaced, so mysql_read_query_result is made to do it. One per connection; must outlive the
-// handle. REQUIRES: no text queries on that handle.
+// replaced, so mysql_read_query_result is made to do it, once per Start: text statements between are
+// answered as ever. One per connection; must outlive the handle.
 class AnswerReader {
  public:
   AnswerReader() = default;
@@ -72,15 +72,19 @@ class AnswerReader {
   // REQUIRES: connected.
   void Install(MYSQL* handle);
   // True: mysql_stmt_execute only sends. False: it reads too, and so does mysql_stmt_prepare.
+  // Without effect before Install.
   void SkipReading(bool skip);
-  // Reads the answer to an execute and stores its rows; goes on by mysql_read_query_result_cont.
-  int Start(my_bool* failed, MYSQL_STMT* statement);
+  // Reads the answer to an execute and, with `store`, all its rows; goes on by
+  // mysql_read_query_result_cont.
+  int Start(my_bool* failed, MYSQL_STMT* statement, bool store);
 
  private:
   // The library hands our table of methods back: it must be the first member.
   struct Methods {
     st_mariadb_methods table{};
+    int (*read_text)(MYSQL*) = nullptr;
     MYSQL_STMT* statement = nullptr;
+    bool store = false;
   };
   static int ReadAnswer(MYSQL* handle);
 

@@ -1,16 +1,14 @@
 #include "drivers/mysql/mysql_driver.h"
 
-#include <algorithm>
 #include <set>
 
+#include "drivers/mysql/blocking_mysql_client.h"
 #include "drivers/mysql/mysql_admin.h"
 #include "drivers/mysql/mysql_client.h"
+#include "drivers/mysql/operation_check.h"
 
 namespace cavalry::drivers::mysql {
 namespace {
-
-// Placeholders of one prepared statement (the protocol counts them in 16 bits).
-constexpr std::size_t kMaxParameters = 65'535;
 
 class MysqlFactory final : public PollableFactory {
  public:
@@ -26,26 +24,28 @@ class MysqlFactory final : public PollableFactory {
   const SessionPlan plan_;
 };
 
+class BlockingMysqlFactory final : public BlockingFactory {
+ public:
+  explicit BlockingMysqlFactory(SessionPlan plan)
+      : plan_(std::move(plan)), watch_(plan_.operation_timeout) {}
+
+  void EnterThread() const override { mysql_thread_init(); }
+  void LeaveThread() const override { mysql_thread_end(); }
+  std::unique_ptr<BlockingClient> NewClient() const override {
+    return std::make_unique<BlockingMysqlClient>(plan_, &watch_);
+  }
+
+ private:
+  const SessionPlan plan_;
+  mutable DeadlineWatch watch_;  // thread-safe
+};
+
 bool IsPrepared(const Settings& settings) {
   return settings.Text("statements", "text") == "prepared";
 }
 
-Status CheckTable(const TableSchema& table) {
-  CAVALRY_RETURN_IF_ERROR(CheckName("table", table.name));
-  for (const Column& column : table.columns) {
-    CAVALRY_RETURN_IF_ERROR(
-        CheckName(fmt::format("table \"{}\", column", table.name), column.name));
-  }
-  const bool plain_engine =
-      !table.engine.empty() && std::all_of(table.engine.begin(), table.engine.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_';
-      });
-  if (!plain_engine) {
-    return InvalidArgument("table \"{}\": engine \"{}\" is no engine's name, such as InnoDB",
-                           table.name, table.engine);
-  }
-  return absl::OkStatus();
+bool IsStatement(OperationKind kind) {
+  return kind != OperationKind::kResetConnection && kind != OperationKind::kChangeUser;
 }
 
 class MysqlDriver final : public Driver {
@@ -54,8 +54,11 @@ class MysqlDriver final : public Driver {
 
   const std::vector<OperationKind>& operations() const override {
     static const std::vector<OperationKind> operations = {
-        OperationKind::kRead, OperationKind::kInsert, OperationKind::kUpdate,
-        OperationKind::kDelete};
+        OperationKind::kRead,      OperationKind::kMultiRead,       OperationKind::kScan,
+        OperationKind::kInsert,    OperationKind::kUpdate,          OperationKind::kDelete,
+        OperationKind::kIncrement, OperationKind::kNative,          OperationKind::kBegin,
+        OperationKind::kCommit,    OperationKind::kRollback,        OperationKind::kResetConnection,
+        OperationKind::kChangeUser};
     return operations;
   }
 
@@ -69,13 +72,10 @@ class MysqlDriver final : public Driver {
     CAVALRY_RETURN_IF_ERROR(CheckName("database", address.database));
     std::set<const TableSchema*> checked;
     for (const OperationPlan& operation : operations) {
-      if (checked.insert(operation.table).second) {
+      if (operation.table != nullptr && checked.insert(operation.table).second) {
         CAVALRY_RETURN_IF_ERROR(CheckTable(*operation.table));
       }
-      if (operation.columns.size() >= kMaxParameters) {
-        return InvalidArgument("operation \"{}\": {} columns, but a statement carries {} values",
-                               operation.name, operation.columns.size(), kMaxParameters);
-      }
+      CAVALRY_RETURN_IF_ERROR(CheckOperation(operation));
     }
     return absl::OkStatus();
   }
@@ -89,6 +89,9 @@ class MysqlDriver final : public Driver {
           "socket is set, but transport is tcp, so TCP is used; write transport: unix to use the "
           "socket");
     }
+    if (settings.Text("client", "nonblocking") != "blocking" && settings.Has("threads")) {
+      warnings.emplace_back("threads is set, but only client: blocking uses it");
+    }
     if (is_unix && (settings.Has("host") || settings.Has("port"))) {
       warnings.emplace_back("host and port are set, but transport is unix, so the socket is used");
     }
@@ -100,12 +103,22 @@ class MysqlDriver final : public Driver {
     CAVALRY_ASSIGN_OR_RETURN(plan.address, ReadServerAddress(*config.settings));
     CAVALRY_RETURN_IF_ERROR(Resolve(&plan.address));
     plan.prepared = IsPrepared(*config.settings);
+    plan.blocking = config.settings->Text("client", "nonblocking") == "blocking";
     plan.connect_timeout = config.connect_timeout;
+    plan.operation_timeout = config.operation_timeout;
     for (const OperationPlan& operation : *config.operations) {
       if (plan.statements.size() <= operation.index) plan.statements.resize(operation.index + 1);
-      plan.statements[operation.index].emplace(operation);
+      if (!IsStatement(operation.kind)) continue;
+      const StatementTemplate& statement = plan.statements[operation.index].emplace(operation);
+      // Only where it is wanted: without it, a value that should ever get out of its quotes cannot
+      // become a statement of its own.
+      if (statement.is_several()) plan.client_flags |= CLIENT_MULTI_STATEMENTS;
+      if (operation.kind == OperationKind::kNative) plan.client_flags |= CLIENT_MULTI_RESULTS;
     }
     InitializeLibrary();
+    if (plan.blocking) {
+      return ClientFactory(std::make_unique<BlockingMysqlFactory>(std::move(plan)));
+    }
     return ClientFactory(std::make_unique<MysqlFactory>(std::move(plan)));
   }
 

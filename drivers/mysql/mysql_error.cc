@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ namespace cavalry::drivers::mysql {
 namespace {
 
 constexpr ErrorClass kRejectedNormal = {Outcome::kRejected, Severity::kNormal, false};
+constexpr ErrorClass kRejectedRetryable = {Outcome::kRejected, Severity::kNormal, false, true};
 constexpr ErrorClass kRejectedReconnect = {Outcome::kRejected, Severity::kReconnect, false};
 constexpr ErrorClass kRejectedFatal = {Outcome::kRejected, Severity::kFatal, false};
 // The server ended the statement by force: it may have been past its commit.
@@ -63,6 +65,14 @@ int SystemError(unsigned int error, std::string_view text) {
   return cause;
 }
 
+// Where the library looks for plugins, in its own order.
+std::string PluginFolder(const ServerAddress& address) {
+  if (!address.plugin_dir.empty()) return address.plugin_dir;
+  const char* variable = std::getenv("MARIADB_PLUGIN_DIR");
+  return variable != nullptr ? std::string(variable) + " (MARIADB_PLUGIN_DIR)"
+                             : "that it was built with";
+}
+
 // What a person can do about it, or "" when nothing is known.
 std::string ConnectHint(unsigned int error, const ServerAddress& address) {
   switch (error) {
@@ -92,6 +102,18 @@ std::string ConnectHint(unsigned int error, const ServerAddress& address) {
       return "raise max_user_connections or the user's limits, or use fewer sessions";
     case ER_MAX_PREPARED_STMT_COUNT_REACHED:
       return "raise max_prepared_stmt_count on the server, or use fewer sessions";
+    case ER_UNSUPPORTED_PS:
+      return "the server does not prepare such a statement: write statements: text";
+    case CR_AUTH_PLUGIN_CANNOT_LOAD:
+    case CR_AUTH_PLUGIN_ERR:
+      return fmt::format(
+          "user \"{}\" logs in by an authentication plugin that Connector/C looks for in the folder "
+          "{}: install it there, or name its folder as the target's plugin_dir",
+          address.user, PluginFolder(address));
+    case CR_SSL_CONNECTION_ERROR:
+      return address.tls.enabled
+                 ? "does the server offer TLS, and do tls.ca, tls.cert and tls.key fit it?"
+                 : "the server wants TLS: write tls: {} for the target";
     case ER_NO_SUCH_TABLE:
       return "let cavalry prepare the tables (reset: run), or create the table";
     default:
@@ -126,9 +148,16 @@ ErrorClass ClassifyError(unsigned int error, ErrorPhase phase) {
     case ER_NON_UPDATABLE_TABLE:
     case ER_OPEN_AS_READONLY:
     case ER_OPTION_PREVENTS_STATEMENT:
+    case ER_UNSUPPORTED_PS:
     case ER_UNKNOWN_CHARACTER_SET:
     case ER_NOT_SUPPORTED_AUTH_MODE:
       return kRejectedFatal;
+    // Another session was in the way: the transaction (or with 1205 at least the statement) is rolled
+    // back.
+    case ER_LOCK_DEADLOCK:
+    case ER_LOCK_WAIT_TIMEOUT:
+    case ER_CHECKREAD:
+      return phase == ErrorPhase::kOperation ? kRejectedRetryable : kRejectedReconnect;
     case ER_CONNECTION_KILLED:
     case ER_SERVER_SHUTDOWN:
       return kKilled;

@@ -15,6 +15,8 @@ struct ErrorClass {
   Severity severity = Severity::kNormal;
   // Whether a write that ended so may have been done.
   bool write_unknown = false;
+  // Whether the same may well succeed when it is tried again from its transaction's begin.
+  bool retryable = false;
 };
 
 enum class ErrorPhase { kConnect, kOperation };

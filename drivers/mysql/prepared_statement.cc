@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kMaxCharacterBytes = 4;
 // Room for a value at first; longer ones make it grow once. Bounds the memory of many sessions.
 constexpr std::size_t kMaxFirstBytes = 1024;
+// The same for columns of which nothing is known.
+constexpr std::size_t kNativeFirstBytes = 64;
 
 // Longest text of a column's value.
 std::size_t TextBytes(const ColumnType& type) {
@@ -50,21 +52,14 @@ std::size_t FirstBytes(const ColumnType& type) {
 PreparedStatement::PreparedStatement(const StatementTemplate& statement) : statement_(statement) {
   parameters_.resize(statement.parameter_count());
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const ColumnType& type = statement.parameter_column(i).type;
+    const Column* column = statement.parameter_column(i);
+    if (column == nullptr) continue;
+    const ColumnType& type = column->type;
     parameters_[i].is_unsigned = type.is_unsigned;
     if (type.is_integer()) continue;
-    parameters_[i].type =
-        type.is_binary() ? MYSQL_TYPE_BLOB : MYSQL_TYPE_STRING;
+    parameters_[i].type = type.is_binary() ? MYSQL_TYPE_BLOB : MYSQL_TYPE_STRING;
     parameters_[i].capacity = FirstBytes(type);
     parameters_[i].bytes = std::make_unique<char[]>(parameters_[i].capacity);
-  }
-  const OperationPlan& plan = statement.plan();
-  if (plan.kind != OperationKind::kRead) return;
-  results_.resize(plan.columns.size());
-  fields_.resize(plan.columns.size());
-  for (std::size_t i = 0; i < results_.size(); ++i) {
-    results_[i].capacity = FirstBytes(plan.table->columns[plan.columns[i]].type);
-    results_[i].bytes = std::make_unique<char[]>(results_[i].capacity);
   }
 }
 
@@ -73,11 +68,33 @@ PreparedStatement::~PreparedStatement() {
 }
 
 bool PreparedStatement::Open(MYSQL* connection) {
+  if (handle_ != nullptr) mysql_stmt_close(handle_);
   handle_ = mysql_stmt_init(connection);
   return handle_ != nullptr;
 }
 
-bool PreparedStatement::Bind() { return BindParameters() && BindResults(); }
+bool PreparedStatement::Bind() {
+  if (mysql_stmt_param_count(handle_) != parameters_.size()) return false;
+  if (!BindParameters()) return false;
+  return mysql_stmt_field_count(handle_) == 0 || BindAnswer();
+}
+
+bool PreparedStatement::BindAnswer() {
+  const std::size_t count = mysql_stmt_field_count(handle_);
+  const OperationPlan& plan = statement_.plan();
+  const bool is_native = plan.kind == OperationKind::kNative;
+  if (!is_native && count != plan.columns.size()) return false;
+  if (results_.size() != count) {
+    results_.resize(count);
+    fields_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      results_[i].capacity = is_native ? kNativeFirstBytes
+                                       : FirstBytes(plan.table->columns[plan.columns[i]].type);
+      results_[i].bytes = std::make_unique<char[]>(results_[i].capacity);
+    }
+  }
+  return BindResults();
+}
 
 bool PreparedStatement::BindParameters() {
   if (parameters_.empty()) return true;
@@ -182,6 +199,25 @@ bool PreparedStatement::ReadRow(bool truncated, std::span<const Field>* fields) 
   }
   *fields = fields_;
   return true;
+}
+
+std::string PreparedStatement::Text() const {
+  std::string text = statement_.prepared();
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Parameter& parameter = parameters_[i];
+    Value value;
+    if (!parameter.is_null) {
+      const std::string_view bytes(parameter.bytes.get(), parameter.length);
+      value = parameter.type == MYSQL_TYPE_BLOB     ? Value::Binary(bytes)
+              : parameter.type == MYSQL_TYPE_STRING ? Value::Text(bytes)
+              : parameter.is_unsigned
+                  ? Value::Unsigned(static_cast<std::uint64_t>(parameter.integer))
+                  : Value::Integer(parameter.integer);
+    }
+    text += i == 0 ? " with " : ", ";
+    AppendValue(value, Escaping::kBackslash, &text);
+  }
+  return text;
 }
 
 }  // namespace cavalry::drivers::mysql

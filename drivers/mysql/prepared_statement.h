@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "drivers/mysql/mariadb_client.h"
@@ -24,16 +25,22 @@ class PreparedStatement {
   const StatementTemplate& statement() const { return statement_; }
   MYSQL_STMT* handle() const { return handle_; }
 
-  // A handle on this connection, to be prepared. False: out of memory.
+  // A new handle on this connection, to be prepared. False: out of memory.
   bool Open(MYSQL* connection);
-  // After a prepare: binds parameters and result columns. False: the error is in handle().
+  // After a prepare: binds parameters and result columns. False: the error is in handle(), or there
+  // is none and the server has counted other parameters or columns than the statement has.
   bool Bind();
+  // Before rows are read: as many columns as the answer has. False: as of Bind.
+  bool BindAnswer();
   // Before an execute: takes the operation's values. False: the error is in handle().
   bool SetValues(const Operation& operation);
 
   // After a fetch that gave a row: its fields, whole, valid until the next fetch. `truncated`: the
   // fetch answered MYSQL_DATA_TRUNCATED. False: the error is in handle().
   bool ReadRow(bool truncated, std::span<const Field>* fields);
+
+  // The statement with the values it was last sent with, as a person reads it.
+  std::string Text() const;
 
  private:
   struct Parameter {

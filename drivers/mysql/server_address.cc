@@ -31,6 +31,22 @@ Status CheckUnix(const ServerAddress& address) {
   return absl::OkStatus();
 }
 
+StatusOr<TlsOptions> ReadTls(const Settings& settings) {
+  TlsOptions tls;
+  tls.enabled = settings.Text("tls", "false") == "true";
+  tls.ca = settings.Text("tls.ca", "");
+  tls.cert = settings.Text("tls.cert", "");
+  tls.key = settings.Text("tls.key", "");
+  tls.verify = settings.Text("tls.verify", "true") == "true";
+  if (tls.cert.empty() != tls.key.empty()) {
+    return InvalidArgument("tls: cert and key belong together, and one of them is missing");
+  }
+  if (HasZeroByte(tls.ca) || HasZeroByte(tls.cert) || HasZeroByte(tls.key)) {
+    return InvalidArgument("tls: a path with a zero byte in it");
+  }
+  return tls;
+}
+
 }  // namespace
 
 StatusOr<ServerAddress> ReadServerAddress(const Settings& settings) {
@@ -56,6 +72,9 @@ StatusOr<ServerAddress> ReadServerAddress(const Settings& settings) {
     address.label = fmt::format("{}{}{}:{}", is_ipv6 ? "[" : "", address.host, is_ipv6 ? "]" : "",
                                 address.port);
   }
+  CAVALRY_ASSIGN_OR_RETURN(address.tls, ReadTls(settings));
+  address.compress = settings.Text("compress", "false") == "true";
+  address.plugin_dir = settings.Text("plugin_dir", "");
   if (address.database.empty()) {
     return InvalidArgument("database: name the database that holds the tables");
   }
@@ -70,6 +89,10 @@ Status Resolve(ServerAddress* address) {
   address->candidates.clear();
   if (address->transport == Transport::kUnix) {
     address->candidates.emplace_back();
+    return absl::OkStatus();
+  }
+  if (address->tls.enabled && address->tls.verify) {
+    address->candidates.push_back(address->host);
     return absl::OkStatus();
   }
   addrinfo hints{};

@@ -13,6 +13,15 @@ namespace cavalry::drivers::mysql {
 
 enum class Transport { kTcp, kUnix };
 
+// Encryption, which is enforced where it is on.
+struct TlsOptions {
+  bool enabled = false;
+  std::string ca;    // PEM file of the authorities to trust; empty: the system's
+  std::string cert;  // PEM file of the client's certificate; empty: none
+  std::string key;   // and of its key
+  bool verify = true;  // the server's certificate and name
+};
+
 struct ServerAddress {
   Transport transport = Transport::kTcp;
   std::string host;
@@ -22,8 +31,11 @@ struct ServerAddress {
   std::string password;
   std::string database;
   std::string label;  // "127.0.0.1:3306" or the socket's path, for messages
-  // Numeric addresses of `host`, in the order to try them. Filled by Resolve: the library would
-  // resolve names with a blocking call.
+  TlsOptions tls;
+  bool compress = false;
+  std::string plugin_dir;  // of the library's authentication plugins; empty: its own
+  // Addresses of `host`, in the order to try them. Filled by Resolve: numeric, since the library
+  // would resolve names with a blocking call; but the name itself where a certificate must have it.
   std::vector<std::string> candidates;
 };
 

@@ -47,16 +47,6 @@ void AppendHex(std::string_view bytes, std::string* sql) {
   sql->push_back('\'');
 }
 
-// "`a`,`b`,`c`".
-std::string NameList(const OperationPlan& plan) {
-  std::string list;
-  for (const std::uint32_t column : plan.columns) {
-    if (!list.empty()) list.push_back(',');
-    AppendName(plan.table->columns[column].name, &list);
-  }
-  return list;
-}
-
 }  // namespace
 
 void AppendName(std::string_view name, std::string* sql) {
@@ -138,58 +128,13 @@ Status CheckName(std::string_view what, std::string_view name) {
   return absl::OkStatus();
 }
 
-StatementTemplate::StatementTemplate(const OperationPlan& plan) : plan_(&plan) {
-  BuildPieces();
-  prepared_ = pieces_[0];
-  for (std::size_t i = 1; i < pieces_.size(); ++i) prepared_.append("?").append(pieces_[i]);
-}
-
-void StatementTemplate::BuildPieces() {
-  const OperationPlan& plan = *plan_;
-  const TableSchema& table = *plan.table;
-  const std::string name = QuotedName(table.name);
-  const std::string where =
-      fmt::format(" WHERE {}=", QuotedName(table.key_column().name));
-  switch (plan.kind) {
-    case OperationKind::kRead:
-      pieces_ = {fmt::format("SELECT {} FROM {}{}", NameList(plan), name, where), ""};
-      return;
-    case OperationKind::kDelete:
-      pieces_ = {fmt::format("DELETE FROM {}{}", name, where), ""};
-      return;
-    case OperationKind::kInsert:
-      value_count_ = plan.columns.size();
-      pieces_.push_back(fmt::format("INSERT INTO {} ({}) VALUES (", name, NameList(plan)));
-      pieces_.resize(value_count_, ",");
-      pieces_.emplace_back(")");
-      return;
-    case OperationKind::kUpdate:
-      value_count_ = plan.columns.size();
-      for (std::size_t i = 0; i < value_count_; ++i) {
-        const std::string column = QuotedName(table.columns[plan.columns[i]].name);
-        pieces_.push_back(i == 0 ? fmt::format("UPDATE {} SET {}=", name, column)
-                                 : fmt::format(",{}=", column));
-      }
-      pieces_.push_back(where);
-      pieces_.emplace_back("");
-      return;
-    default:
-      return;  // not among the driver's operations
+void AppendPortableText(std::string_view text, std::string* sql) {
+  if (text.find('\\') == std::string_view::npos) {
+    AppendText(text, Escaping::kQuotesOnly, sql);
+    return;
   }
-}
-
-const Column& StatementTemplate::parameter_column(std::size_t parameter) const {
-  const TableSchema& table = *plan_->table;
-  return table.columns[parameter < value_count_ ? plan_->columns[parameter] : table.key_columns.front()];
-}
-
-void StatementTemplate::Write(const Operation& operation, Escaping escaping,
-                              std::string* sql) const {
-  sql->assign(pieces_[0]);
-  for (std::size_t i = 0; i + 1 < pieces_.size(); ++i) {
-    AppendValue(parameter(operation, i), escaping, sql);
-    sql->append(pieces_[i + 1]);
-  }
+  sql->append("_utf8mb4 ");
+  AppendHex(text, sql);
 }
 
 }  // namespace cavalry::drivers::mysql

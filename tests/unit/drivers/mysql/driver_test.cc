@@ -38,7 +38,7 @@ std::string CheckText(const Settings& settings, const Spec& spec) {
 
 TEST(MysqlDriver, DescribesItself) {
   EXPECT_EQ(GetDriver().kind(), "mysql");
-  EXPECT_EQ(GetDriver().operations().size(), 4u);
+  EXPECT_EQ(GetDriver().operations().size(), 13u);
   EXPECT_TRUE(GetDriver().owns_tables());
   EXPECT_FALSE(GetDriver().pipelines());
 }

@@ -149,9 +149,9 @@ TEST(StatementTemplate, UpdatesWithTheKeyLast) {
   const StatementTemplate statement(plan);
   EXPECT_EQ(statement.prepared(), "UPDATE `cu``st` SET `n`=?,`na``me`=? WHERE `id`=?");
   ASSERT_EQ(statement.parameter_count(), 3u);
-  EXPECT_EQ(statement.parameter_column(0).name, "n");
-  EXPECT_EQ(statement.parameter_column(1).name, "na`me");
-  EXPECT_EQ(statement.parameter_column(2).name, "id");
+  EXPECT_EQ(statement.parameter_column(0)->name, "n");
+  EXPECT_EQ(statement.parameter_column(1)->name, "na`me");
+  EXPECT_EQ(statement.parameter_column(2)->name, "id");
 }
 
 TEST(StatementTemplate, Deletes) {

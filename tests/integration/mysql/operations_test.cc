@@ -1,8 +1,10 @@
 // Every kind of operation against a real server: by text and prepared statements, without and with
 // blocking calls.
 #include <array>
+#include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/integration/mysql/any_client.h"
 
@@ -477,6 +479,60 @@ TEST_P(OperationsTest, ConnectsWithTlsCompressionAndPlugins) {
   EXPECT_EQ(loose.op.outcome, Outcome::kOk) << loose.text;
   ASSERT_EQ(unverified.rows.size(), 2u);
   EXPECT_NE(unverified.rows[1][1], "");
+}
+
+// C22: each session has a connection of its own.
+TEST_P(OperationsTest, ManySessionsShareNothing) {
+  const OperationPlan& one = AddNative("SELECT 1");
+  constexpr std::string_view kConnections =
+      "SELECT VARIABLE_VALUE{} FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
+      "'CONNECTIONS'";
+  const std::string before = SqlText(fmt::format(kConnections, ""));
+  std::vector<std::unique_ptr<AnyClient>> clients;
+  for (int i = 0; i < 25; ++i) {
+    clients.push_back(std::make_unique<AnyClient>(WaySettings(), plans_));
+    ASSERT_EQ(clients.back()->Connect().op.outcome, Outcome::kOk);
+  }
+  int ok = 0;
+  for (int i = 0; i < 400; ++i) {
+    for (const auto& client : clients) ok += client->Run(one).op.outcome == Outcome::kOk;
+  }
+  EXPECT_EQ(ok, 10'000);
+  EXPECT_EQ(SqlText(fmt::format(kConnections, " - " + before)), "25");
+}
+
+// C20.
+TEST_P(OperationsTest, TheLimitOfPreparedStatementsIsAnErrorOfTheConnect) {
+  auto address = ReadServerAddress(
+      With(With(ServerSettings("unix"), "user", "root"), "password", ""));
+  ASSERT_TRUE(address.ok()) << address.status();
+  AdminConnection root(*address);
+  if (!root.Connect().ok()) GTEST_SKIP() << "no root who may set max_prepared_stmt_count";
+  if (!IsPrepared()) GTEST_SKIP() << "nothing is prepared";
+  const auto usual = root.QueryText("SELECT @@max_prepared_stmt_count");
+  ASSERT_TRUE(usual.ok() && *usual);
+  ASSERT_TRUE(root.Execute("SET GLOBAL max_prepared_stmt_count = 10").ok());
+  AddNative("SELECT 1");
+  int connected = 0;
+  int refused = 0;
+  {
+    std::vector<std::unique_ptr<AnyClient>> clients;
+    for (int i = 0; i < 20; ++i) {
+      clients.push_back(std::make_unique<AnyClient>(WaySettings(), plans_));
+      const Result result = clients.back()->Connect();
+      connected += result.op.outcome == Outcome::kOk;
+      if (result.code != "1461") continue;
+      ++refused;
+      EXPECT_EQ(result.op.outcome, Outcome::kRejected);
+      EXPECT_EQ(result.op.severity, Severity::kReconnect);
+      EXPECT_NE(result.text.find("raise max_prepared_stmt_count"), std::string::npos);
+    }
+  }
+  EXPECT_EQ(connected, 10);
+  EXPECT_EQ(refused, 10);
+  EXPECT_TRUE(root.Execute("SET GLOBAL max_prepared_stmt_count = " + **usual).ok());
+  WaitForText("SELECT VARIABLE_VALUE = 0 OR NULL FROM information_schema.GLOBAL_STATUS WHERE "
+              "VARIABLE_NAME = 'PREPARED_STMT_COUNT'");
 }
 
 // A user who logs in by a plugin. Null with a reason where there can be none.

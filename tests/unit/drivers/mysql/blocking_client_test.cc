@@ -22,6 +22,9 @@ constexpr Nanos kPatience = 10 * kSecond;
 class BlockingStub {
  public:
   BlockingStub(std::uint16_t port, Nanos connect_timeout, Nanos operation_timeout) {
+    OperationPlan& commit = plans_.plans.emplace_back();
+    commit.index = 2;
+    commit.kind = OperationKind::kCommit;
     settings_.Add({"host", "127.0.0.1"});
     settings_.Add({"port", std::to_string(port)});
     settings_.Add({"user", "u"});
@@ -44,6 +47,7 @@ class BlockingStub {
     const Value value = Value::Text("x");
     return client_->Run({&plans_.plans[1], Value::Unsigned(1), {&value, 1}, nullptr});
   }
+  OpResult Commit() { return client_->Run({&plans_.plans[2], {}, {}, nullptr}); }
 
  private:
   StubPlans plans_;
@@ -129,6 +133,19 @@ TEST(BlockingMysqlClient, AConnectionLostInAnAnswerIsBrokenAndMadeAnew) {
       EXPECT_EQ(result.severity, Severity::kReconnect);
     }
   }
+}
+
+TEST(BlockingMysqlClient, ACommitThatIsNotAnsweredMayHaveBeenDone) {
+  StubServer server([](StubConnection& connection) {
+    if (!Accept(&connection)) return;
+    EXPECT_EQ(ReadCommand(&connection), "\x03" "COMMIT");
+  });
+  BlockingStub stub(server.port(), kLong, kLong);
+  ASSERT_EQ(stub.client().Connect().outcome, Outcome::kOk);
+  const OpResult result = stub.Commit();
+  EXPECT_EQ(result.outcome, Outcome::kBroken);
+  EXPECT_EQ(result.code, "2013");
+  EXPECT_TRUE(result.outcome_unknown);
 }
 
 TEST(BlockingMysqlClient, AnInterruptEndsConnectsAndOperations) {

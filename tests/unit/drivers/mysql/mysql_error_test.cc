@@ -44,6 +44,9 @@ TEST(ClassifyError, FollowsTheTableForOperations) {
     EXPECT_EQ(actual.outcome, expected.outcome) << expected.error;
     EXPECT_EQ(actual.severity, expected.severity) << expected.error;
     EXPECT_EQ(actual.write_unknown, expected.write_unknown) << expected.error;
+    const bool retryable =
+        expected.error == 1213 || expected.error == 1205 || expected.error == 1020;
+    EXPECT_EQ(actual.retryable, retryable) << expected.error;
   }
 }
 

@@ -39,10 +39,12 @@ class Admin {
   virtual Status Connect() = 0;
   // Version and settings that a reader of the report wants.
   virtual StatusOr<std::vector<std::pair<std::string, std::string>>> ServerVariables() = 0;
-  // Limits that would end a run with so many sessions, each with so many different operations:
-  // sentences, each naming the variable to raise.
+  // Limits that would end a run with so many sessions, each with so many different operations, the
+  // largest request of which has so many bytes (0: not known): sentences, each naming the variable
+  // to raise.
   virtual StatusOr<std::vector<std::string>> Limits(std::uint64_t sessions,
-                                                    std::uint64_t operations = 1) = 0;
+                                                    std::uint64_t operations = 1,
+                                                    std::uint64_t request_bytes = 0) = 0;
   virtual StatusOr<TableInfo> Describe(const TableSchema& table) = 0;
   // Creates the table with its mark (kEmpty). REQUIRES: it does not exist.
   virtual Status Create(const TableSchema& table) = 0;

@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "drivers/mysql/mysql_error.h"
+#include "drivers/mysql/native_statement.h"
 
 namespace cavalry::drivers::mysql {
 namespace {
@@ -80,6 +81,28 @@ Status AdminConnection::Query(std::string_view sql, const RowCallback& visit) {
 }
 
 Status AdminConnection::Execute(std::string_view sql) { return Query(sql, nullptr); }
+
+StatusOr<std::uint64_t> AdminConnection::Run(std::string_view sql) {
+  last_error_ = 0;
+  if (handle_ == nullptr) return FailedPrecondition("{}: not connected", address_.label);
+  if (ParseNative(sql).several &&
+      mysql_set_server_option(handle_, MYSQL_OPTION_MULTI_STATEMENTS_ON) != 0) {
+    return Fail(sql);
+  }
+  std::uint64_t rows = 0;
+  int more = mysql_real_query(handle_, sql.data(), sql.size());
+  while (more == 0) {
+    // Taken row by row: a statement that reads a whole table must not be held in memory.
+    const ResultPtr result(mysql_use_result(handle_));
+    if (result != nullptr) {
+      while (mysql_fetch_row(result.get()) != nullptr) ++rows;
+    }
+    if (mysql_errno(handle_) != 0) break;
+    more = mysql_next_result(handle_);  // -1: that was the last
+  }
+  if (mysql_errno(handle_) != 0) return Fail(sql);
+  return rows;
+}
 
 StatusOr<std::optional<std::string>> AdminConnection::QueryText(std::string_view sql) {
   std::optional<std::string> text;

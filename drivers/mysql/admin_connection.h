@@ -33,6 +33,8 @@ class AdminConnection {
   // Runs a statement and gives each row of its result, if it has one.
   Status Query(std::string_view sql, const RowCallback& visit);
   Status Execute(std::string_view sql);
+  // Runs one or several statements, reads all rows of all results and drops them; how many.
+  StatusOr<std::uint64_t> Run(std::string_view sql);
   // The first field of the first row; nothing for no row or NULL.
   StatusOr<std::optional<std::string>> QueryText(std::string_view sql);
   // The same as a number; nothing, or what is none, is 0.

@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "drivers/mysql/admin_connection.h"
+#include "drivers/mysql/create_statement.h"
 #include "drivers/mysql/lock_holders.h"
 #include "drivers/mysql/server_facts.h"
 #include "drivers/mysql/statement.h"
@@ -26,20 +27,6 @@ std::string Literal(std::string_view text) {
   return literal;
 }
 
-std::string CreateStatement(const TableSchema& table, const MarkText& mark) {
-  std::string sql = fmt::format("CREATE TABLE {} (", QuotedName(table.name));
-  for (const Column& column : table.columns) {
-    sql += fmt::format("{} {}{}, ", QuotedName(column.name), column.type.sql,
-                       column.nullable ? " NULL" : " NOT NULL");
-  }
-  // A binary collation: what is read back is compared byte by byte, and no two texts that differ
-  // are equal to the server.
-  sql += fmt::format(
-      "PRIMARY KEY ({})) ENGINE={} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin COMMENT={}",
-      QuotedName(table.key_column().name), table.engine, Literal(FormatMark(mark)));
-  return sql;
-}
-
 class MysqlAdmin final : public Admin {
  public:
   explicit MysqlAdmin(AdminConfig config)
@@ -49,9 +36,9 @@ class MysqlAdmin final : public Admin {
   StatusOr<std::vector<std::pair<std::string, std::string>>> ServerVariables() override {
     return ReadServerVariables(&connection_);
   }
-  StatusOr<std::vector<std::string>> Limits(std::uint64_t sessions,
-                                            std::uint64_t operations) override {
-    return ReadLimits(&connection_, sessions, prepared_ ? operations : 0);
+  StatusOr<std::vector<std::string>> Limits(std::uint64_t sessions, std::uint64_t operations,
+                                            std::uint64_t request_bytes) override {
+    return ReadLimits(&connection_, {sessions, prepared_ ? operations : 0, request_bytes});
   }
   StatusOr<TableInfo> Describe(const TableSchema& table) override;
   Status Create(const TableSchema& table) override;
@@ -63,15 +50,14 @@ class MysqlAdmin final : public Admin {
                   std::span<const std::uint32_t> columns,
                   const std::function<void(std::uint64_t, std::span<const Field>)>& visit) override;
   Status CheckColumns(const TableSchema& table) override;
-  StatusOr<bool> ReadRow(const TableSchema&, std::span<const Value>, std::span<const std::uint32_t>,
-                         const std::function<void(std::span<const Field>)>&) override {
-    return absl::UnimplementedError("reading by several key columns");
-  }
-  StatusOr<std::uint64_t> RunNative(std::string_view) override {
-    return absl::UnimplementedError("native statements");
+  StatusOr<bool> ReadRow(const TableSchema& table, std::span<const Value> key,
+                         std::span<const std::uint32_t> columns,
+                         const std::function<void(std::span<const Field>)>& visit) override;
+  StatusOr<std::uint64_t> RunNative(std::string_view statement) override {
+    return connection_.Run(statement);
   }
   StatusOr<std::vector<std::pair<std::string, std::uint64_t>>> Counters() override {
-    return std::vector<std::pair<std::string, std::uint64_t>>();
+    return ReadCounters(&connection_);
   }
   StatusOr<std::string> LookUpSecret(std::string_view driver, std::string_view setting) override;
 
@@ -165,7 +151,7 @@ StatusOr<TableInfo> MysqlAdmin::Describe(const TableSchema& table) {
   CAVALRY_ASSIGN_OR_RETURN(
       info.rows, connection_.QueryNumber("SELECT COUNT(*) FROM " + QuotedName(table.name)));
   // A table of another schema need not have the key.
-  if (info.same_schema || table.use_as_is) {
+  if (table.key_is_number && (info.same_schema || table.use_as_is)) {
     CAVALRY_ASSIGN_OR_RETURN(info.max_key, connection_.QueryNumber(fmt::format(
                                                "SELECT MAX({}) FROM {}",
                                                QuotedName(table.key_column().name),
@@ -177,7 +163,8 @@ StatusOr<TableInfo> MysqlAdmin::Describe(const TableSchema& table) {
 }
 
 Status MysqlAdmin::Create(const TableSchema& table) {
-  return RunDdl(table, CreateStatement(table, {table.schema_hash, table.rows, TableMark::kEmpty}));
+  const std::string mark = FormatMark({table.schema_hash, table.rows, TableMark::kEmpty});
+  return RunDdl(table, CreateStatement(table, mark));
 }
 
 Status MysqlAdmin::Mark(const TableSchema& table, TableMark mark) {
@@ -216,7 +203,12 @@ Status MysqlAdmin::InsertRows(const TableSchema& table, std::span<const Value> v
   for (std::size_t row = 0; row < values.size(); row += width) {
     for (std::size_t i = 0; i < width; ++i) {
       sql_.push_back(i == 0 ? '(' : ',');
-      AppendValue(values[row + i], Escaping::kBackslash, &sql_);
+      const std::string& server_sql = table.columns[i].server_sql;
+      if (server_sql.empty()) {
+        AppendValue(values[row + i], Escaping::kBackslash, &sql_);
+      } else {
+        sql_.append(server_sql);
+      }
     }
     sql_.push_back(')');
     if (sql_.size() >= batch_bytes_ || row + width == values.size()) {
@@ -264,6 +256,26 @@ Status MysqlAdmin::ReadRows(
     CAVALRY_RETURN_IF_ERROR(malformed);
   }
   return absl::OkStatus();
+}
+
+StatusOr<bool> MysqlAdmin::ReadRow(const TableSchema& table, std::span<const Value> key,
+                                   std::span<const std::uint32_t> columns,
+                                   const std::function<void(std::span<const Field>)>& visit) {
+  OperationPlan plan;
+  plan.table = &table;
+  plan.columns.assign(columns.begin(), columns.end());
+  // A row without columns is a row all the same.
+  if (plan.columns.empty()) plan.columns = {table.key_columns.front()};
+  Operation operation;
+  operation.plan = &plan;
+  operation.key = Key(key);
+  StatementTemplate(plan).Write(operation, Escaping::kBackslash, &sql_);
+  bool found = false;
+  CAVALRY_RETURN_IF_ERROR(connection_.Query(sql_, [&](std::span<const Field> fields) {
+    found = true;
+    visit(fields.first(columns.size()));
+  }));
+  return found;
 }
 
 Status MysqlAdmin::CheckColumns(const TableSchema& table) {

@@ -23,7 +23,14 @@ constexpr std::string_view kVariables =
 // Limits by name, and what is used of them already.
 constexpr std::string_view kLimits =
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('max_connections','max_user_connections',"
-    "'max_prepared_stmt_count','open_files_limit')";
+    "'max_prepared_stmt_count','open_files_limit','table_open_cache','max_allowed_packet')";
+constexpr std::string_view kCounters =
+    "SHOW GLOBAL STATUS WHERE Variable_name IN ('Bytes_received','Bytes_sent','Com_commit',"
+    "'Com_rollback','Connections','Handler_read_key','Handler_read_next','Handler_write',"
+    "'Innodb_buffer_pool_read_requests','Innodb_buffer_pool_reads','Innodb_data_fsyncs',"
+    "'Innodb_data_reads','Innodb_data_writes','Innodb_os_log_written','Innodb_row_lock_time',"
+    "'Innodb_row_lock_waits','Innodb_rows_deleted','Innodb_rows_inserted','Innodb_rows_read',"
+    "'Innodb_rows_updated','Questions','Rows_read','Rows_sent','Table_locks_waited')";
 constexpr std::string_view kUsed =
     "SHOW GLOBAL STATUS WHERE Variable_name IN ('Threads_connected','Prepared_stmt_count')";
 
@@ -56,8 +63,15 @@ StatusOr<std::vector<std::pair<std::string, std::string>>> ReadServerVariables(
   return variables;
 }
 
-StatusOr<std::vector<std::string>> ReadLimits(AdminConnection* connection, std::uint64_t sessions,
-                                              std::uint64_t statements) {
+StatusOr<std::vector<std::pair<std::string, std::uint64_t>>> ReadCounters(
+    AdminConnection* connection) {
+  Numbers counters;
+  CAVALRY_RETURN_IF_ERROR(ReadNumbers(connection, kCounters, &counters));
+  return counters;
+}
+
+StatusOr<std::vector<std::string>> ReadLimits(AdminConnection* connection, const Demand& demand) {
+  const auto [sessions, statements, request_bytes] = demand;
   Numbers numbers;
   CAVALRY_RETURN_IF_ERROR(ReadNumbers(connection, kLimits, &numbers));
   CAVALRY_RETURN_IF_ERROR(ReadNumbers(connection, kUsed, &numbers));
@@ -89,6 +103,22 @@ StatusOr<std::vector<std::string>> ReadLimits(AdminConnection* connection, std::
         "max_prepared_stmt_count is {}: raise it on the server, or write statements: text",
         FormatCount(sessions), statements, FormatCount(sessions * statements + in_use),
         FormatCount(in_use), FormatCount(prepared)));
+  }
+  // Each session uses a table at least. Too few places end no run, but tables are opened and closed
+  // all the time then, which is what would be measured.
+  const std::uint64_t tables = NumberOf(numbers, "table_open_cache");
+  if (tables != 0 && sessions > tables) {
+    sentences.push_back(fmt::format(
+        "{} sessions use as many open tables, but table_open_cache is {}: raise it on the server, "
+        "or tables are opened anew all the time",
+        FormatCount(sessions), FormatCount(tables)));
+  }
+  const std::uint64_t packet = NumberOf(numbers, "max_allowed_packet");
+  if (packet != 0 && request_bytes > packet) {
+    sentences.push_back(fmt::format(
+        "the largest request has {} bytes, but max_allowed_packet is {}: raise it on the server, or "
+        "use a smaller batch or shorter values",
+        FormatCount(request_bytes), FormatCount(packet)));
   }
   const std::uint64_t files = NumberOf(numbers, "open_files_limit");
   if (files != 0 && needed + kSpareFiles > files) {

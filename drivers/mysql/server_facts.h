@@ -16,9 +16,18 @@ namespace cavalry::drivers::mysql {
 StatusOr<std::vector<std::pair<std::string, std::string>>> ReadServerVariables(
     AdminConnection* connection);
 
-// Sentences on limits below what so many sessions need. `statements`: prepared ones of each
-// session.
-StatusOr<std::vector<std::string>> ReadLimits(AdminConnection* connection, std::uint64_t sessions,
-                                              std::uint64_t statements);
+// Counters since the server's start, in a fixed order; those it does not have are left out.
+StatusOr<std::vector<std::pair<std::string, std::uint64_t>>> ReadCounters(
+    AdminConnection* connection);
+
+// What a run asks of the server.
+struct Demand {
+  std::uint64_t sessions = 0;
+  std::uint64_t statements = 0;     // prepared ones of each session
+  std::uint64_t request_bytes = 0;  // of the largest request; 0: not known
+};
+
+// Sentences on limits below that, each naming the variable to raise.
+StatusOr<std::vector<std::string>> ReadLimits(AdminConnection* connection, const Demand& demand);
 
 }  // namespace cavalry::drivers::mysql

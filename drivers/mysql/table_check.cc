@@ -74,13 +74,21 @@ Status CheckActualColumns(const TableSchema& table, const std::vector<ActualColu
           fmt::format("column \"{}\" is {}, not {}", column.name, found->type, column.type.sql));
     }
   }
-  const std::string& key = table.key_column().name;
-  const ActualColumn* key_column = Find(actual, key);
-  const auto key_columns =
+  std::vector<std::string> key;
+  bool is_whole = true;  // none of the key's columns is missing: that was told above
+  bool is_key = true;
+  for (const std::uint32_t column : table.key_columns) {
+    key.push_back(fmt::format("\"{}\"", table.columns[column].name));
+    const ActualColumn* found = Find(actual, table.columns[column].name);
+    is_whole &= found != nullptr;
+    is_key &= found == nullptr || found->in_primary_key;
+  }
+  const auto key_columns = static_cast<std::size_t>(
       std::count_if(actual.begin(), actual.end(),
-                    [](const ActualColumn& column) { return column.in_primary_key; });
-  if (key_column != nullptr && (!key_column->in_primary_key || key_columns != 1)) {
-    faults.push_back(fmt::format("its primary key is not the column \"{}\" alone", key));
+                    [](const ActualColumn& column) { return column.in_primary_key; }));
+  if (!is_key || (is_whole && key_columns != key.size())) {
+    faults.push_back(fmt::format("its primary key is not the column{} {} alone",
+                                 key.size() > 1 ? "s" : "", fmt::join(key, ", ")));
   }
   if (faults.empty()) return absl::OkStatus();
   return FailedPrecondition("table \"{}\" does not fit the spec: {}", table.name,

@@ -272,6 +272,108 @@ TEST_F(AdminTest, ColumnsOfAnExistingTableAreChecked) {
   EXPECT_NE(text.find("primary key is not the column \"id\" alone"), std::string::npos) << text;
 }
 
+TEST_F(AdminTest, CreatesWhatASchemaCanSay) {
+  TestTable table("admin_whole", {{"region", "varchar(10)"},
+                                  {"id", "bigint unsigned"},
+                                  {"flag", "boolean"},
+                                  {"f", "float?"},
+                                  {"d", "double"},
+                                  {"money", "decimal(12,3)"},
+                                  {"b", "binary(4)"},
+                                  {"vb", "varbinary(20)"},
+                                  {"blob_", "mediumblob"},
+                                  {"text_", "longtext"},
+                                  {"day", "date"},
+                                  {"time_", "time"},
+                                  {"at", "datetime"},
+                                  {"stamp", "timestamp"},
+                                  {"year_", "year"},
+                                  {"doc", "json"},
+                                  {"tiny", "tinyint unsigned"}});
+  TableSchema& schema = table.schema;
+  schema.key_columns = {0, 1};
+  schema.key_is_number = false;
+  schema.columns[16].default_sql = "7";
+  schema.columns[12].default_sql = "now()";
+  schema.columns[12].server_sql = "'2020-02-02' + INTERVAL 1 HOUR";
+  schema.indexes = {{"by_day", {10, 1}, false}, {"by_money", {5, 0, 1}, true}};
+  schema.collation = "utf8mb4_general_ci";
+  schema.row_format = "dynamic";
+  schema.partition_by = "HASH(id) PARTITIONS 3";
+  const auto admin = NewAdmin();
+  Sql("DROP TABLE IF EXISTS admin_whole");
+  const Status created = admin->Create(schema);
+  ASSERT_TRUE(created.ok()) << created;
+  EXPECT_TRUE(Described(admin.get(), schema).same_schema);
+  EXPECT_EQ(StatusText(admin->CheckColumns(schema)), "");
+  EXPECT_EQ(SqlText("SELECT COUNT(*) FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = "
+                    "DATABASE() AND TABLE_NAME = 'admin_whole'"), "3");
+  EXPECT_EQ(SqlText("SELECT GROUP_CONCAT(INDEX_NAME, NON_UNIQUE, COLUMN_NAME ORDER BY INDEX_NAME, "
+                    "SEQ_IN_INDEX) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = "
+                    "DATABASE() AND TABLE_NAME = 'admin_whole' AND INDEX_NAME <> 'PRIMARY'"),
+            "by_day1day,by_day1id,by_money0money,by_money0region,by_money0id");
+
+  const std::array row = {
+      Value::Text("n"),          Value::Unsigned(5),        Value::Integer(1),
+      Value::Text("1.5"),        Value::Text("-2.25"),      Value::Text("1.125"),
+      Value::Binary("ab"),       Value::Binary("\x01"),     Value::Binary("x"),
+      Value::Text("t"),          Value::Text("2001-01-01"), Value::Text("10:11:12"),
+      Value::Null(),             Value::Text("2001-02-03 04:05:06"), Value::Integer(1999),
+      Value::Text("{\"a\": 1}"), Value::Integer(200)};
+  const Status inserted = admin->InsertRows(schema, row);
+  ASSERT_TRUE(inserted.ok()) << inserted;
+  const std::array columns = {3u, 4u, 5u, 6u, 11u, 12u, 13u, 14u, 15u, 16u};
+  std::string fields;
+  const auto visit = [&](std::span<const Field> found) {
+    for (const Field& field : found) fields += std::string(field.text) + "|";
+  };
+  const auto found = admin->ReadRow(schema, std::span(row).first(2), columns, visit);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_TRUE(*found);
+  using std::string_literals::operator""s;
+  EXPECT_EQ(fields, "1.5|-2.25|1.125|ab\0\0|10:11:12|2020-02-02 01:00:00|2001-02-03 04:05:06|1999|"
+                    "{\"a\": 1}|200|"s);
+  const std::array none = {Value::Text("n"), Value::Unsigned(6)};
+  EXPECT_FALSE(*admin->ReadRow(schema, none, {}, visit));
+  EXPECT_TRUE(*admin->ReadRow(schema, std::span(row).first(2), {}, visit));
+
+  Sql("ALTER TABLE admin_whole DROP PRIMARY KEY, ADD PRIMARY KEY (id)");
+  EXPECT_NE(StatusText(admin->CheckColumns(schema)).find("columns \"region\", \"id\" alone"),
+            std::string::npos);
+}
+
+TEST_F(AdminTest, NativeStatementsAreReadToTheirEnd) {
+  const auto admin = NewAdmin();
+  EXPECT_EQ(*admin->RunNative("SELECT seq FROM seq_1_to_1000"), 1'000u);
+  EXPECT_EQ(*admin->RunNative("SELECT 1; SET @x = 1; SELECT seq FROM seq_1_to_3;"), 4u);
+  EXPECT_EQ(*admin->RunNative("DO 1"), 0u);
+  const auto failed = admin->RunNative("SELECT 1; SELECT no_such_column; SELECT 2");
+  EXPECT_NE(StatusText(failed.status()).find("1054"), std::string::npos) << failed.status();
+  EXPECT_EQ(*admin->RunNative("SELECT 1"), 1u);
+}
+
+TEST_F(AdminTest, CountersRiseWithWhatIsDone) {
+  const auto admin = NewAdmin();
+  const auto counter = [&](std::string_view wanted) {
+    const auto counters = admin->Counters();
+    EXPECT_TRUE(counters.ok()) << counters.status();
+    for (const auto& [name, count] : *counters) {
+      if (name == wanted) return count;
+    }
+    ADD_FAILURE() << "no counter " << wanted;
+    return std::uint64_t{0};
+  };
+  for (const char* name : {"Innodb_buffer_pool_reads", "Innodb_data_reads", "Innodb_data_fsyncs",
+                           "Innodb_row_lock_waits", "Rows_read", "Com_commit"}) {
+    counter(name);
+  }
+  const std::uint64_t questions = counter("Questions");
+  const std::uint64_t sent = counter("Bytes_sent");
+  EXPECT_TRUE(admin->RunNative("SELECT REPEAT('x', 100000)").ok());
+  EXPECT_GT(counter("Questions"), questions);
+  EXPECT_GE(counter("Bytes_sent"), sent + 100'000);
+}
+
 TEST_F(AdminTest, AnExistingTableIsCountedWhenItIsToBeUsed) {
   TestTable table("admin_use", {{"id", "int"}});
   table.schema.use_as_is = true;
@@ -305,9 +407,15 @@ TEST_F(AdminTest, LimitsNameTheVariableToRaise) {
   ASSERT_TRUE(all.ok()) << all.status();
   const std::string text = fmt::format("{}", fmt::join(*all, "\n"));
   for (const char* name :
-       {"max_connections is ", "max_prepared_stmt_count is ", "10,000,000 sessions", "40,000,0"}) {
+       {"max_connections is ", "max_prepared_stmt_count is ", "10,000,000 sessions", "40,000,0",
+        "table_open_cache is ", "open_files_limit is "}) {
     EXPECT_NE(text.find(name), std::string::npos) << name << " in " << text;
   }
+  const auto large = (*admin)->Limits(1, 1, 5'000'000'000);
+  ASSERT_TRUE(large.ok());
+  ASSERT_EQ(large->size(), 1u);
+  EXPECT_NE(large->front().find("5,000,000,000 bytes, but max_allowed_packet is "),
+            std::string::npos) << large->front();
   // Text statements need no prepared ones.
   const auto plain = NewAdmin()->Limits(10'000'000, 4);
   ASSERT_TRUE(plain.ok());

@@ -16,8 +16,8 @@ class FakeAdmin final : public Admin {
     return std::vector<std::pair<std::string, std::string>>{{"version", "fake"}};
   }
 
-  StatusOr<std::vector<std::string>> Limits(std::uint64_t sessions,
-                                            std::uint64_t operations) override {
+  StatusOr<std::vector<std::string>> Limits(std::uint64_t sessions, std::uint64_t operations,
+                                            std::uint64_t /*request_bytes*/) override {
     const std::lock_guard lock(server_.mutex);
     server_.asked_operations = operations;
     if (sessions <= 1'000) return std::vector<std::string>{};

@@ -76,6 +76,52 @@ TEST(MysqlDriver, NamesThatCannotBeSentAreRefused) {
   EXPECT_NE(CheckText(settings, *spec).find("engine"), std::string::npos);
 }
 
+TEST(MysqlDriver, RefusesWhatSqlCannotDo) {
+  const Settings settings = With({{"database", "test"}});
+  auto spec = MakeSpec();
+  OperationPlan& plan = spec->plans[0];
+  plan.kind = OperationKind::kDelete;
+  plan.returning = true;
+  EXPECT_NE(CheckText(settings, *spec).find("returning"), std::string::npos);
+  plan.returning = false;
+  plan.kind = OperationKind::kScan;
+  plan.scan.columns = {0};
+  EXPECT_EQ(CheckText(settings, *spec), "");
+  plan.scan.in = {1, 2};
+  EXPECT_NE(CheckText(settings, *spec).find("comparison: eq"), std::string::npos);
+  plan.scan.in.clear();
+  plan.scan.filters = {{0, Comparison::kLess, false, "9", true}};
+  EXPECT_NE(CheckText(settings, *spec).find("only handlersocket"), std::string::npos);
+  plan.kind = OperationKind::kInsert;
+  plan.batch = 70'000;
+  EXPECT_NE(CheckText(settings, *spec).find("70000 values"), std::string::npos);
+}
+
+TEST(MysqlDriver, NativeStatementsMustFitTheirParameters) {
+  const Settings settings = With({{"database", "test"}});
+  auto spec = MakeSpec();
+  OperationPlan& plan = spec->plans[0];
+  plan.kind = OperationKind::kNative;
+  plan.table = nullptr;
+  plan.statement = "SELECT ?, '?'";
+  plan.parameters = 1;
+  EXPECT_EQ(CheckText(settings, *spec), "");
+  plan.parameters = 2;
+  EXPECT_NE(CheckText(settings, *spec).find("1 question marks, but 2 parameters"),
+            std::string::npos);
+  plan.statement = "SELECT 'x";
+  EXPECT_NE(CheckText(settings, *spec).find("does not end"), std::string::npos);
+  plan.statement = ";";
+  EXPECT_NE(CheckText(settings, *spec).find("empty"), std::string::npos);
+}
+
+TEST(MysqlDriver, AKeyNeedsItsCertificate) {
+  const auto spec = MakeSpec();
+  EXPECT_NE(CheckText(With({{"database", "d"}, {"tls", "true"}, {"tls.key", "/k"}}), *spec)
+                .find("cert and key"),
+            std::string::npos);
+}
+
 TEST(MysqlDriver, WarnsOfSettingsThatTheTransportLeavesUnused) {
   const std::vector<OperationPlan> none;
   EXPECT_TRUE(GetDriver().Warnings(With({{"host", "h"}, {"port", "1"}}), none).empty());

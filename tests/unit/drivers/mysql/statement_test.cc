@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "drivers/mysql/native_statement.h"
+
 namespace cavalry::drivers::mysql {
 namespace {
 
@@ -158,6 +160,89 @@ TEST(StatementTemplate, Deletes) {
   const TableSchema table = Table();
   const OperationPlan plan = Plan(table, OperationKind::kDelete, {});
   EXPECT_EQ(Written(plan, Value::Unsigned(9)), "DELETE FROM `cu``st` WHERE `id`=9");
+}
+
+TEST(StatementTemplate, WorksByAllColumnsOfAKey) {
+  TableSchema table = Table();
+  table.key_columns = {2, 0};
+  const std::array key = {Value::Text("x"), Value::Integer(7)};
+  const auto written = [&](const OperationPlan& plan) {
+    const Operation operation{&plan, Key(key), {}, nullptr};
+    std::string sql;
+    StatementTemplate(plan).Write(operation, Escaping::kBackslash, &sql);
+    return sql;
+  };
+  EXPECT_EQ(written(Plan(table, OperationKind::kRead, {1})),
+            "SELECT `na``me` FROM `cu``st` WHERE `n`='x' AND `id`=7");
+  OperationPlan increment = Plan(table, OperationKind::kIncrement, {2});
+  increment.amount = -3;
+  EXPECT_EQ(written(increment), "UPDATE `cu``st` SET `n`=`n`-3 WHERE `n`='x' AND `id`=7");
+  OperationPlan several = Plan(table, OperationKind::kMultiRead, {0});
+  EXPECT_EQ(written(several), "SELECT `id` FROM `cu``st` WHERE (`n`,`id`) IN (('x',7))");
+  several.batch = 2;
+  table.key_columns = {0};
+  EXPECT_EQ(written(several), "SELECT `id` FROM `cu``st` WHERE `id` IN ('x',7)");
+}
+
+TEST(StatementTemplate, ScansWithTheComparisonWrittenOut) {
+  TableSchema table = Table();
+  table.indexes = {{"by`n", {2, 1}, false}};
+  OperationPlan plan = Plan(table, OperationKind::kScan, {0});
+  plan.scan = {"by`n", {2, 1}, Comparison::kLessEqual, 10, 5, {}, {}};
+  plan.scan.filters = {{1, Comparison::kGreater, false, "it's", false},
+                       {1, Comparison::kNotEqual, false, "\\", false},
+                       {2, Comparison::kNotEqual, true, "", false}};
+  EXPECT_EQ(StatementTemplate(plan).prepared(),
+            "SELECT `id` FROM `cu``st` FORCE INDEX (`by``n`) WHERE (`n`<? OR `n`=? AND "
+            "`na``me`<=?) AND `na``me`>'it''s' AND `na``me`<>_utf8mb4 X'5C' AND `n` IS NOT NULL "
+            "ORDER BY `n` DESC,`na``me` DESC LIMIT 10 OFFSET 5");
+  plan.scan = {"", {0}, Comparison::kEqual, 3, 0, {}, {4, 2}};
+  EXPECT_EQ(StatementTemplate(plan).prepared(),
+            "SELECT `id` FROM `cu``st` FORCE INDEX (`PRIMARY`) WHERE `id` IN (4,2) ORDER BY `id` "
+            "LIMIT 3");
+}
+
+TEST(StatementTemplate, InsertsRowsWithValuesOfTheServers) {
+  const TableSchema table = Table();
+  OperationPlan plan = Plan(table, OperationKind::kInsert, {0, 1});
+  plan.batch = 2;
+  plan.server_values = {"", "now()"};
+  const std::array values = {Value::Integer(1), Value::Null(), Value::Integer(2), Value::Null()};
+  EXPECT_EQ(Written(plan, Value::Null(), values),
+            "INSERT INTO `cu``st` (`id`,`na``me`) VALUES (1,now()),(2,now())");
+}
+
+TEST(StatementTemplate, NativeStatementsTakeTheirParameters) {
+  OperationPlan plan;
+  plan.kind = OperationKind::kNative;
+  plan.statement = "SELECT '?', ? FROM t -- ?\n WHERE a = ?";
+  plan.parameters = 2;
+  const std::array values = {Value::Text("x'"), Value::Null()};
+  EXPECT_EQ(Written(plan, Value::Null(), values),
+            "SELECT '?', 'x\\'' FROM t -- ?\n WHERE a = NULL");
+  EXPECT_FALSE(StatementTemplate(plan).is_text_only());
+  plan.statement += "; SELECT 1";
+  EXPECT_TRUE(StatementTemplate(plan).is_text_only());
+}
+
+TEST(ParseNative, TellsOneStatementFromSeveral) {
+  for (const char* one : {"SELECT 1", "SELECT 1;", " ; SELECT 1 ; -- done; SELECT 2\n ;",
+                          "SELECT ';', \"a;b\", `c;d` /* ; x */", "SELECT 'a\\';b'",
+                          "SELECT 'it''s;' # ; SELECT", "SELECT 1--1"}) {
+    EXPECT_FALSE(ParseNative(one).several) << one;
+    EXPECT_FALSE(ParseNative(one).is_open) << one;
+    EXPECT_FALSE(ParseNative(one).is_empty) << one;
+  }
+  for (const char* several : {"SELECT 1; SELECT 2", "SET @a=1;SELECT ?", "SELECT 1; /* x */ DO 1",
+                              "SELECT 'a';'b'", "SELECT 1 --;\n; SELECT 2"}) {
+    EXPECT_TRUE(ParseNative(several).several) << several;
+  }
+  for (const char* open : {"SELECT 'a", "SELECT \"a\\\"", "SELECT `a", "SELECT /* a", "'"}) {
+    EXPECT_TRUE(ParseNative(open).is_open) << open;
+  }
+  EXPECT_TRUE(ParseNative(" ; /* */ -- x").is_empty);
+  EXPECT_TRUE(ParseNative("").is_empty);
+  EXPECT_EQ(ParseNative("? '?' ? \"?\" `?` #?\n?/*?*/").parameter_count(), 3u);
 }
 
 TEST(CheckName, KnowsTheServersBounds) {

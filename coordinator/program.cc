@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,7 +55,7 @@ StatusOr<Program> Program::Start(const std::vector<std::string>& arguments, Nano
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) return ErrnoStatus(error, fmt::format("start {}", arguments.front()));
-  UniqueFd ended(pidfd_open(pid, 0));
+  UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   return Program(pid, std::move(output), std::move(ended), arguments.front(), deadline);
 }
 

@@ -14,10 +14,35 @@ using Result = v1::AuditResult;
 
 constexpr std::size_t kNobody = ~std::size_t{0};
 
+// Columns of a table whose values nobody but the server knows: those it works out, those that an
+// insert leaves to its defaults, and numbers that increments change.
+std::vector<bool> UnknownValues(const run::LoadPlan& plan, const drivers::TableSchema& schema) {
+  std::vector<bool> unknown(schema.columns.size(), false);
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    unknown[i] = !schema.columns[i].server_sql.empty();
+  }
+  for (const drivers::OperationPlan& operation : plan.operations) {
+    if (operation.table != &schema) continue;
+    for (std::size_t i = 0; i < operation.server_values.size(); ++i) {
+      if (!operation.server_values[i].empty()) unknown[operation.columns[i]] = true;
+    }
+    if (operation.kind == drivers::OperationKind::kIncrement) {
+      for (const std::uint32_t column : operation.columns) unknown[column] = true;
+    }
+    if (operation.kind != drivers::OperationKind::kInsert) continue;
+    for (std::uint32_t column = 0; column < unknown.size(); ++column) {
+      const auto& given = operation.columns;
+      if (std::find(given.begin(), given.end(), column) == given.end()) unknown[column] = true;
+    }
+  }
+  return unknown;
+}
+
 }  // namespace
 
 RowAuditor::RowAuditor(const run::LoadPlan& plan, const Options& options, v1::AuditResult* result)
-    : plan_(plan), options_(options), schema_(*plan.tables[options.table]), result_(result) {}
+    : plan_(plan), options_(options), schema_(*plan.tables[options.table]),
+      unknown_values_(UnknownValues(plan, schema_)), result_(result) {}
 
 bool RowAuditor::IsAcknowledged(InsertState insert, const KeyWrites& writes) {
   return insert == InsertState::kAcknowledged || writes.acknowledged();
@@ -55,6 +80,7 @@ void RowAuditor::CheckAbsent(std::uint64_t key, const KeyWrites& writes, bool ac
 
 void RowAuditor::CheckPresent(std::uint64_t key, bool inserted, const KeyWrites& writes,
                               const Row& row) {
+  if (options_.presence_only) return;
   Writes held;
   if (inserted || options_.filled_by_us) held.push_back({options_.base, 0, nullptr});
   for (const auto& [operation, state] : writes.updates) {
@@ -68,7 +94,7 @@ void RowAuditor::CheckPresent(std::uint64_t key, bool inserted, const KeyWrites&
   for (std::size_t i = 0; i < held.size(); ++i) {
     Columns own;
     for (std::uint32_t column = 0; column < writers.size(); ++column) {
-      if (writers[column] == i) own.push_back(column);
+      if (writers[column] == i && !unknown_values_[column]) own.push_back(column);
     }
     if (Holds(key, held, own, row) || HoldsOlder(key, held, i, own, row)) continue;
     return Fault("wrong", key, &Result::wrong, &Result::set_wrong);
@@ -147,7 +173,7 @@ RowAuditor::Columns RowAuditor::ColumnsOf(const Writes& writes, bool inserted) c
   const std::vector<std::size_t> writers = LastWriters(writes, inserted);
   Columns columns;
   for (std::uint32_t column = 0; column < writers.size(); ++column) {
-    if (writers[column] != kNobody) columns.push_back(column);
+    if (writers[column] != kNobody && !unknown_values_[column]) columns.push_back(column);
   }
   return columns;
 }

@@ -30,6 +30,9 @@ class RowAuditor {
     bool filled_by_us = true;                  // its rows follow the rules until they are written
     std::uint32_t list = 10;                   // faults of each kind to name
     const load::RowGenerator* base = nullptr;  // all columns, as filled and inserted
+    // Only whether rows are there is looked at: the server gave their keys, and what they hold
+    // follows from no number.
+    bool presence_only = false;
   };
 
   // All must outlive it.
@@ -77,6 +80,7 @@ class RowAuditor {
   const run::LoadPlan& plan_;
   const Options options_;
   const drivers::TableSchema& schema_;
+  const std::vector<bool> unknown_values_;  // by column; set by the server or step by step
   v1::AuditResult* result_;
   std::vector<load::RowBuffer> buffers_;         // by write
   std::vector<const drivers::Value*> expected_;  // by column; null: not known

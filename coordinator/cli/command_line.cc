@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "coordinator/cli/check_command.h"
+#include "coordinator/cli/init_command.h"
 #include "coordinator/cli/report_command.h"
 #include "coordinator/cli/run_command.h"
 #include "core/base/units.h"
@@ -24,6 +25,7 @@ constexpr std::uint32_t kMaxTrace = 1000;
 void PrintFirstScreen() {
   fmt::print(
       "cavalry {}: compare storage back-ends under load\n"
+      "  cavalry init URL      write a first spec        (or a preset: cavalry presets)\n"
       "  cavalry check SPEC    plan, what it touches    (--connect also asks the servers)\n"
       "  cavalry run SPEC      run here                 (--agents N for more hosts)\n"
       "  cavalry report [DIR]  show the last run, or another; --format json\n"
@@ -50,7 +52,7 @@ std::string WrongUse(const CLI::App* app, const CLI::Error& error) {
   std::string text = error.what();
   const std::vector<std::string> extras = app->remaining();
   if (app->get_subcommands().empty() && !extras.empty() && !extras.front().starts_with("-")) {
-    text = fmt::format("'{}' is no command; there are run, check and report", extras.front());
+    text = fmt::format("'{}' is no command; there are init, presets, check, run and report", extras.front());
   }
   return fmt::format("{}: {}; see '{} --help'\n", command, text, command);
 }
@@ -169,6 +171,18 @@ void AddReport(CLI::App* app, ReportOptions* options) {
       ->capture_default_str();
 }
 
+void AddInit(CLI::App* app, InitOptions* options) {
+  CLI::App* init = app->add_subcommand("init", "Write a first spec for a server, or a preset");
+  init->footer(
+      "Examples:\n"
+      "  cavalry init mysql://root@127.0.0.1:3306/test\n"
+      "  cavalry init quickstart mine.yaml\n"
+      "Nothing is overwritten; without an argument, a terminal is asked.\n");
+  init->add_option("WHAT", options->what, "A preset, or mysql://USER@HOST:PORT/DATABASE");
+  init->add_option("FILE", options->file, "Where to (default cavalry.yaml)")->type_name("FILE");
+  app->add_subcommand("presets", "List the specs that come with cavalry");
+}
+
 }  // namespace
 
 int CommandLine(int argc, char** argv) {
@@ -184,6 +198,8 @@ int CommandLine(int argc, char** argv) {
   AddRun(&app, &run);
   AddCheck(&app, &check);
   AddReport(&app, &report);
+  InitOptions init;
+  AddInit(&app, &init);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -191,6 +207,8 @@ int CommandLine(int argc, char** argv) {
   }
   if (app.got_subcommand("run")) return RunCommand(run);
   if (app.got_subcommand("check")) return CheckCommand(check);
+  if (app.got_subcommand("init")) return InitCommand(init);
+  if (app.got_subcommand("presets")) return PresetsCommand();
   if (app.got_subcommand("report")) return ReportCommand(report);
   PrintFirstScreen();
   return 0;

@@ -265,6 +265,7 @@ Json Comparisons(const Report& report) {
     list.push_back(
         Json{{"a", comparison.a},
              {"b", comparison.b},
+             {"stage", comparison.step.stage()},
              {"step", StepJson(comparison.step)},
              {"metric", comparison.metric},
              {"ratio", comparison.ratio ? Number(comparison.ratio->value) : Json(nullptr)},

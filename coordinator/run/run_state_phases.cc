@@ -197,11 +197,16 @@ void RunState::BeginCleanup(Nanos now) {
 void RunState::ProceedPhase(Nanos now) {
   if (ending_) {
     if (!phases_.done()) return;
-    if (step_open_) actions_.Warn("its audit was cut short", step_.step_id());
+    if (step_open_ && CurrentStepAudits()) {
+      actions_.Warn("its audit was cut short", step_.step_id());
+    }
     const EndRun end = *ending_;
     return Finish(end.end, end.status, now);
   }
-  if (PhaseBroke(now) || !phases_.done()) return;
+  if (PhaseBroke(now)) return;
+  // A task that failed keeps the others of its agent from being sent.
+  const bool refused = AwaitsTargets() && phases_.failed() != nullptr;
+  if (!phases_.done() && !refused) return;
   PhaseEnded(now);
 }
 

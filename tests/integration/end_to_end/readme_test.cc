@@ -134,6 +134,9 @@ TEST_F(ReadmeTest, EveryCommandWorks) {
     } else if (words[0] == "cavalry-agent") {
       ASSERT_FALSE(listening.empty()) << "an agent without a coordinator";
       RunOnLoopback(listening, words);
+    } else if (words[0] == "cavalry" && (words[1] == "init" || words[1] == "presets")) {
+      Process command = StartInFolder(words);
+      EXPECT_EQ(command.Wait(), 0) << command.out() << command.err();
     } else if (words[0] == "cavalry" && words[1] == "check") {
       Process check = StartInFolder(words);
       EXPECT_EQ(check.Wait(), 0) << check.out() << check.err();

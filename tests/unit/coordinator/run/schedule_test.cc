@@ -147,5 +147,58 @@ TEST(Schedule, ExpectedLoadTime) {
   EXPECT_EQ(expected("load: { stop_after: { iterations: 5 } }\n"), 0);
 }
 
+// "cold:a cold:b": conditions, targets and stages in order.
+std::string Course(const std::vector<PlannedStep>& steps) {
+  std::string text;
+  for (const PlannedStep& planned : steps) {
+    text += fmt::format("{}{}:{}:{}", text.empty() ? "" : " ", planned.step.condition(),
+                        planned.step.target(), planned.step.stage());
+  }
+  return text;
+}
+
+constexpr char kColdAndWarm[] =
+    "conditions:\n"
+    "  cold: { before: [restart], warmup: 0s, stop_after: { passes: 1 } }\n"
+    "  warm: { before: [{ native: { a: SELECT 1 } }] }\n"
+    "commands: { restart: { run: [true] } }\n";
+
+TEST(Schedule, ConditionsAreAnAxisInsideARound) {
+  const auto steps = Schedule(2, std::string("rounds: 2\nload: { warmup: 3s }\n") + kColdAndWarm);
+  EXPECT_EQ(Course(steps),
+            "cold:a:measure cold:b:measure warm:a:measure warm:b:measure "
+            "cold:b:measure cold:a:measure warm:b:measure warm:a:measure");
+  const v1::Load& cold = steps[0].workload.load();
+  EXPECT_EQ(cold.warmup(), 0U);
+  EXPECT_EQ(cold.stop_after().passes(), 1U);
+  EXPECT_FALSE(cold.stop_after().has_duration()) << "stop_after is taken as a whole";
+  EXPECT_EQ(steps[2].workload.load().warmup(), std::uint64_t{3 * kSecond});
+  EXPECT_TRUE(steps[2].workload.load().stop_after().has_duration());
+  ASSERT_EQ(steps[0].before.size(), 1U);
+  EXPECT_EQ(steps[0].before[0].command(), "restart");
+  EXPECT_EQ(steps[2].before[0].native(0).statement(), "SELECT 1");
+}
+
+TEST(Schedule, StagesAreStepsOfOneVisit) {
+  const auto steps = Schedule(
+      2, std::string("rounds: 1\nload: { sessions: 4, warmup: 0s }\n"
+                     "stages:\n"
+                     "  first: { script: [find], load: { stop_after: { iterations: 7 } } }\n"
+                     "  then: { script: [{ find: 3 }], load: { sessions: 2 } }\n") +
+             kColdAndWarm);
+  EXPECT_EQ(Course(steps),
+            "cold:a:first cold:a:then cold:b:first cold:b:then "
+            "warm:a:first warm:a:then warm:b:first warm:b:then");
+  EXPECT_TRUE(steps[0].first_stage);
+  EXPECT_FALSE(steps[1].first_stage);
+  EXPECT_EQ(steps[0].before.size(), 1U);
+  EXPECT_TRUE(steps[1].before.empty()) << "before the first stage only";
+  EXPECT_EQ(steps[4].workload.load().stop_after().iterations(), 7U);
+  EXPECT_EQ(steps[5].workload.script().steps(0).repeat(), 3U);
+  EXPECT_EQ(steps[5].step.sessions(), 2U);
+  EXPECT_TRUE(steps[5].workload.stages().empty());
+  for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(steps[i].step.id(), i + 1);
+}
+
 }  // namespace
 }  // namespace cavalry::run

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -78,7 +79,8 @@ TEST(CommandLineTest, WrongUseEndsWithTwo) {
 TEST(CommandLineTest, WrongUseNamesTheCommandAndWhereHelpIs) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"fly"},
-       "cavalry: 'fly' is no command; there are run, check and report; see 'cavalry --help'"},
+       "cavalry: 'fly' is no command; there are init, presets, check, run and report; see "
+       "'cavalry --help'"},
       {{"run"}, "cavalry run: SPEC is required; see 'cavalry run --help'"},
       {{"run", "x.yaml", "--wait-agents", "60"}, "--wait-agents: duration \"60\" lacks a unit"},
       {{"check", "x.yaml", "--frob"}, "--frob; see 'cavalry check --help'"},
@@ -87,6 +89,30 @@ TEST(CommandLineTest, WrongUseNamesTheCommandAndWhereHelpIs) {
     const Ended ended = Type(arguments);
     EXPECT_EQ(ended.status, 2);
     EXPECT_TRUE(Contains(ended.error, text)) << ended.error;
+  }
+}
+
+TEST(CommandLineTest, InitWritesASpecThatIsRightAndOverwritesNothing) {
+  const std::string file = ::testing::TempDir() + "cavalry-init-test.yaml";
+  std::remove(file.c_str());
+  const Ended first = Type({"init", "mysql://bench@db1:3307/shop", file});
+  EXPECT_EQ(first.status, 0) << first.error;
+  EXPECT_TRUE(Contains(first.out, "cavalry run " + file)) << first.out;
+  const Ended second = Type({"init", "quickstart", file});
+  EXPECT_EQ(second.status, 1);
+  EXPECT_TRUE(Contains(second.error, "is there already")) << second.error;
+  std::remove(file.c_str());
+  for (const char* url : {"mysql://root@db1:3306", "mysql://root:secret@db1/x", "mysql://a b@c/d"}) {
+    EXPECT_EQ(Type({"init", url, file}).status, 2) << url;
+  }
+  EXPECT_EQ(Type({"init", "no-such-preset", file}).status, 2);
+}
+
+TEST(CommandLineTest, PresetsAreTheFilesOfConfigs) {
+  const Ended presets = Type({"presets"});
+  EXPECT_EQ(presets.status, 0);
+  for (const char* name : {"quickstart ", "published/e1 ", "all-options "}) {
+    EXPECT_TRUE(Contains(presets.out, name)) << presets.out;
   }
 }
 

@@ -85,6 +85,11 @@ class StateDriver {
     Collect();
   }
 
+  void ProgramEnded(const Status& status = Status()) {
+    state.OnProgramEnded(status, now);
+    Collect();
+  }
+
   void Interrupt() {
     state.OnInterrupt(now);
     Collect();
@@ -187,6 +192,8 @@ class StateDriver {
         records.push_back(std::move(record->entry));
       } else if (auto* drop = std::get_if<run::DropAgent>(&action)) {
         dropped.push_back(drop->agent);
+      } else if (auto* program = std::get_if<run::RunProgram>(&action)) {
+        programs.push_back(*program);
       } else if (auto* end_run = std::get_if<run::EndRun>(&action)) {
         end = *end_run;
       }
@@ -201,6 +208,7 @@ class StateDriver {
   std::vector<std::string> phase_agents;
   std::vector<v1::JournalEntry> records;
   std::vector<std::string> dropped;
+  std::vector<run::RunProgram> programs;
   std::optional<run::EndRun> end;
 };
 

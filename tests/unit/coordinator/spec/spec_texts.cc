@@ -69,8 +69,9 @@ std::string CheckError(std::string_view text) {
 }
 
 void SetConfigEnvironment() {
-  for (const char* name : {"CAVALRY_MARIADB_HOST", "CAVALRY_MARIADB_USER",
-                           "CAVALRY_MARIADB_PASSWORD", "CAVALRY_MARIADB_DATABASE"}) {
+  for (const char* name :
+       {"CAVALRY_MARIADB_HOST", "CAVALRY_MARIADB_USER", "CAVALRY_MARIADB_PASSWORD",
+        "CAVALRY_MARIADB_DATABASE", "CAVALRY_MARIADB_SOCKET"}) {
     setenv(name, "something", 1);
   }
   for (const char* name :
@@ -81,7 +82,8 @@ void SetConfigEnvironment() {
 
 std::vector<std::string> ConfigFiles() {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(CAVALRY_SOURCE_DIR "/configs")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(CAVALRY_SOURCE_DIR "/configs")) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

@@ -28,7 +28,7 @@ std::string CheckError(std::string_view text);
 // Sets the environment variables that files of configs/ ask for.
 void SetConfigEnvironment();
 
-// Paths of all files of configs/ that are specs, sorted.
+// Paths of all files of configs/ and its folders that are specs, sorted.
 std::vector<std::string> ConfigFiles();
 
 }  // namespace cavalry::spec

@@ -199,7 +199,10 @@ std::string ConnectErrorText(unsigned int error, std::string_view text,
   } else if (cause != 0) {
     full += fmt::format(" {}", strerror(cause));
   }
-  const std::string hint = ConnectHint(error, address);
+  // The library tells of a plugin that is not there by the number of a refused login.
+  const bool no_plugin =
+      text.starts_with("Plugin ") && text.find("could not be loaded") != std::string_view::npos;
+  const std::string hint = ConnectHint(no_plugin ? CR_AUTH_PLUGIN_CANNOT_LOAD : error, address);
   if (!hint.empty()) full += "; " + hint;
   return full;
 }

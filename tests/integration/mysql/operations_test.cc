@@ -576,6 +576,7 @@ TEST_P(OperationsTest, AMissingPluginIsNamedWithItsFolderAndFatal) {
   EXPECT_EQ(result.op.severity, Severity::kFatal);
   EXPECT_NE(result.text.find("client_ed25519"), std::string::npos) << result.text;
   EXPECT_NE(result.text.find("/nonexistent"), std::string::npos) << result.text;
+  EXPECT_NE(result.text.find("as the target's plugin_dir"), std::string::npos) << result.text;
   EXPECT_LE(std::stoi(SqlText(kAbortedConnects)), std::stoi(aborted) + 1);
 }
 

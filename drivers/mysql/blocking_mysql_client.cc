@@ -28,8 +28,7 @@ BlockingMysqlClient::~BlockingMysqlClient() { watch_->Remove(this); }
 
 OpResult BlockingMysqlClient::Connect() {
   SetSocket(-1);
-  const OpResult result =
-      Drive(session_->StartConnect(), MonotonicNow() + plan_.connect_timeout);
+  const OpResult result = Drive(session_->StartConnect(), MonotonicNow() + plan_.connect_timeout);
   SetSocket(session_->socket());
   return result;
 }

@@ -46,8 +46,8 @@ class BlockingMysqlClient final : public BlockingClient, private DeadlineWatch::
   std::atomic<Nanos> deadline_{kNever};
 
   UniqueFd interrupted_;  // an eventfd that stays readable from the first Interrupt on
-  std::mutex mutex_;            // guards what follows
-  int socket_ = -1;             // the one to shut down; -1 while there is none
+  std::mutex mutex_;      // guards what follows
+  int socket_ = -1;       // the one to shut down; -1 while there is none
   bool is_interrupted_ = false;
 };
 

@@ -61,8 +61,8 @@ ConnectArguments ArgumentsFor(const ServerAddress& address, std::size_t candidat
 // vain, one system call more per operation; and now and then with success, so that one session goes
 // on and on while answers of others wait. The library has the parts (MARIADB_OPT_SKIP_READ_RESPONSE
 // and the method that reads the answer) but no non-blocking call for the second; methods may be
-// replaced, so mysql_read_query_result is made to do it, once per Start: text statements between are
-// answered as ever. One per connection; must outlive the handle.
+// replaced, so mysql_read_query_result is made to do it, once per Start: text statements between
+// are answered as ever. One per connection; must outlive the handle.
 class AnswerReader {
  public:
   AnswerReader() = default;

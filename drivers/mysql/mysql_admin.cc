@@ -152,10 +152,10 @@ StatusOr<TableInfo> MysqlAdmin::Describe(const TableSchema& table) {
       info.rows, connection_.QueryNumber("SELECT COUNT(*) FROM " + QuotedName(table.name)));
   // A table of another schema need not have the key.
   if (table.key_is_number && (info.same_schema || table.use_as_is)) {
-    CAVALRY_ASSIGN_OR_RETURN(info.max_key, connection_.QueryNumber(fmt::format(
-                                               "SELECT MAX({}) FROM {}",
-                                               QuotedName(table.key_column().name),
-                                               QuotedName(table.name))));
+    CAVALRY_ASSIGN_OR_RETURN(
+        info.max_key, connection_.QueryNumber(fmt::format("SELECT MAX({}) FROM {}",
+                                                          QuotedName(table.key_column().name),
+                                                          QuotedName(table.name))));
   }
   info.filled = info.same_schema && mark->state == TableMark::kFilled && mark->rows == info.rows &&
                 table.rows == info.rows;

@@ -343,10 +343,9 @@ int MysqlClient::StartCall(Stage stage) {
     case Stage::kExecute:
       return mysql_stmt_execute_start(&int_result_, statement_->handle());
     case Stage::kReadAnswer:
-      return statement_ == nullptr
-                 ? mysql_read_query_result_start(&bool_result_, handle_)
-                 : answer_reader_.Start(&bool_result_, statement_->handle(),
-                                        !statement_->statement().is_streamed());
+      return statement_ == nullptr ? mysql_read_query_result_start(&bool_result_, handle_)
+                                   : answer_reader_.Start(&bool_result_, statement_->handle(),
+                                                          !statement_->statement().is_streamed());
     case Stage::kFetchRow:
       return mysql_fetch_row_start(&row_, rows_);
     case Stage::kNextResult:
@@ -537,8 +536,8 @@ void MysqlClient::End(Stage next) {
 }
 
 void MysqlClient::FinishOperation() {
-  // An insert, or a statement of which nothing is known, that was answered without an error is done;
-  // anything else that found no row missed.
+  // An insert, or a statement of which nothing is known, that was answered without an error is
+  // done; anything else that found no row missed.
   if (result_.rows == 0 && MissesWithoutRows(operation_->plan->kind)) {
     result_.outcome = Outcome::kMiss;
   }

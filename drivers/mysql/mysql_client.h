@@ -3,11 +3,11 @@
 // library does).
 //
 // It is a machine of stages: each is a library call, and when the call has ended the machine starts
-// the next. Between two calls of ours at most one library call is suspended, waiting for its socket;
-// everything it was given lives in this object or in the operation. With blocking operations
-// (SessionPlan::blocking) the machine is the same, but those of an operation are the library's
-// blocking calls, so that it runs through; connecting and closing wait as ever, for their deadlines
-// are finer than the library's.
+// the next. Between two calls of ours at most one library call is suspended, waiting for its
+// socket; everything it was given lives in this object or in the operation. With blocking
+// operations (SessionPlan::blocking) the machine is the same, but those of an operation are the
+// library's blocking calls, so that it runs through; connecting and closing wait as ever, for their
+// deadlines are finer than the library's.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,7 @@ bool LeavesTrace(OperationKind kind);
 
 class MysqlClient final : public PollableClient {
  public:
-  explicit MysqlClient(const SessionPlan& plan)
-      : plan_(plan), prepared_(plan.statements.size()) {}
+  explicit MysqlClient(const SessionPlan& plan) : plan_(plan), prepared_(plan.statements.size()) {}
   ~MysqlClient() override;
 
   PollStep StartConnect() override;

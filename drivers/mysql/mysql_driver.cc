@@ -54,10 +54,10 @@ class MysqlDriver final : public Driver {
 
   const std::vector<OperationKind>& operations() const override {
     static const std::vector<OperationKind> operations = {
-        OperationKind::kRead,      OperationKind::kMultiRead,       OperationKind::kScan,
-        OperationKind::kInsert,    OperationKind::kUpdate,          OperationKind::kDelete,
-        OperationKind::kIncrement, OperationKind::kNative,          OperationKind::kBegin,
-        OperationKind::kCommit,    OperationKind::kRollback,        OperationKind::kResetConnection,
+        OperationKind::kRead,      OperationKind::kMultiRead, OperationKind::kScan,
+        OperationKind::kInsert,    OperationKind::kUpdate,    OperationKind::kDelete,
+        OperationKind::kIncrement, OperationKind::kNative,    OperationKind::kBegin,
+        OperationKind::kCommit,    OperationKind::kRollback,  OperationKind::kResetConnection,
         OperationKind::kChangeUser};
     return operations;
   }

@@ -107,7 +107,8 @@ std::string ConnectHint(unsigned int error, const ServerAddress& address) {
     case CR_AUTH_PLUGIN_CANNOT_LOAD:
     case CR_AUTH_PLUGIN_ERR:
       return fmt::format(
-          "user \"{}\" logs in by an authentication plugin that Connector/C looks for in the folder "
+          "user \"{}\" logs in by an authentication plugin that Connector/C looks for in the "
+          "folder "
           "{}: install it there, or name its folder as the target's plugin_dir",
           address.user, PluginFolder(address));
     case CR_SSL_CONNECTION_ERROR:
@@ -152,8 +153,8 @@ ErrorClass ClassifyError(unsigned int error, ErrorPhase phase) {
     case ER_UNKNOWN_CHARACTER_SET:
     case ER_NOT_SUPPORTED_AUTH_MODE:
       return kRejectedFatal;
-    // Another session was in the way: the transaction (or with 1205 at least the statement) is rolled
-    // back.
+    // Another session was in the way: the transaction (or with 1205 at least the statement) is
+    // rolled back.
     case ER_LOCK_DEADLOCK:
     case ER_LOCK_WAIT_TIMEOUT:
     case ER_CHECKREAD:
@@ -198,7 +199,10 @@ std::string ConnectErrorText(unsigned int error, std::string_view text,
   } else if (cause != 0) {
     full += fmt::format(" {}", strerror(cause));
   }
-  const std::string hint = ConnectHint(error, address);
+  // The library tells of a plugin that is not there by the number of a refused login.
+  const bool no_plugin =
+      text.starts_with("Plugin ") && text.find("could not be loaded") != std::string_view::npos;
+  const std::string hint = ConnectHint(no_plugin ? CR_AUTH_PLUGIN_CANNOT_LOAD : error, address);
   if (!hint.empty()) full += "; " + hint;
   return full;
 }

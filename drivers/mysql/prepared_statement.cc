@@ -88,8 +88,8 @@ bool PreparedStatement::BindAnswer() {
     results_.resize(count);
     fields_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
-      results_[i].capacity = is_native ? kNativeFirstBytes
-                                       : FirstBytes(plan.table->columns[plan.columns[i]].type);
+      results_[i].capacity =
+          is_native ? kNativeFirstBytes : FirstBytes(plan.table->columns[plan.columns[i]].type);
       results_[i].bytes = std::make_unique<char[]>(results_[i].capacity);
     }
   }

@@ -16,9 +16,9 @@ enum class Transport { kTcp, kUnix };
 // Encryption, which is enforced where it is on.
 struct TlsOptions {
   bool enabled = false;
-  std::string ca;    // PEM file of the authorities to trust; empty: the system's
-  std::string cert;  // PEM file of the client's certificate; empty: none
-  std::string key;   // and of its key
+  std::string ca;      // PEM file of the authorities to trust; empty: the system's
+  std::string cert;    // PEM file of the client's certificate; empty: none
+  std::string key;     // and of its key
   bool verify = true;  // the server's certificate and name
 };
 

@@ -115,10 +115,11 @@ StatusOr<std::vector<std::string>> ReadLimits(AdminConnection* connection, const
   }
   const std::uint64_t packet = NumberOf(numbers, "max_allowed_packet");
   if (packet != 0 && request_bytes > packet) {
-    sentences.push_back(fmt::format(
-        "the largest request has {} bytes, but max_allowed_packet is {}: raise it on the server, or "
-        "use a smaller batch or shorter values",
-        FormatCount(request_bytes), FormatCount(packet)));
+    sentences.push_back(
+        fmt::format("the largest request has {} bytes, but max_allowed_packet is {}: raise it on "
+                    "the server, or "
+                    "use a smaller batch or shorter values",
+                    FormatCount(request_bytes), FormatCount(packet)));
   }
   const std::uint64_t files = NumberOf(numbers, "open_files_limit");
   if (files != 0 && needed + kSpareFiles > files) {

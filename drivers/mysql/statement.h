@@ -31,8 +31,8 @@ void AppendPortableText(std::string_view text, std::string* sql);
 Status CheckName(std::string_view what, std::string_view name);
 
 // The statement of one operation, cut where its values go: pieces[0] value pieces[1] value ….
-// Immutable after building; shared by all sessions. Resetting a connection and changing the user are
-// no statements and have none.
+// Immutable after building; shared by all sessions. Resetting a connection and changing the user
+// are no statements and have none.
 class StatementTemplate {
  public:
   // REQUIRES: the plan passed CheckOperation, and outlives the object.
@@ -48,9 +48,7 @@ class StatementTemplate {
   }
   std::size_t parameter_count() const { return sources_.size(); }
   // The column of a parameter, for its type; null: a parameter of a native statement.
-  const Column* parameter_column(std::size_t parameter) const {
-    return sources_[parameter].column;
-  }
+  const Column* parameter_column(std::size_t parameter) const { return sources_[parameter].column; }
   const Value& parameter(const Operation& operation, std::size_t parameter) const {
     const Source& source = sources_[parameter];
     return source.is_key ? operation.key.values()[source.index] : operation.values[source.index];

@@ -307,19 +307,30 @@ TEST_F(AdminTest, CreatesWhatASchemaCanSay) {
   EXPECT_TRUE(Described(admin.get(), schema).same_schema);
   EXPECT_EQ(StatusText(admin->CheckColumns(schema)), "");
   EXPECT_EQ(SqlText("SELECT COUNT(*) FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = "
-                    "DATABASE() AND TABLE_NAME = 'admin_whole'"), "3");
+                    "DATABASE() AND TABLE_NAME = 'admin_whole'"),
+            "3");
   EXPECT_EQ(SqlText("SELECT GROUP_CONCAT(INDEX_NAME, NON_UNIQUE, COLUMN_NAME ORDER BY INDEX_NAME, "
                     "SEQ_IN_INDEX) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = "
                     "DATABASE() AND TABLE_NAME = 'admin_whole' AND INDEX_NAME <> 'PRIMARY'"),
             "by_day1day,by_day1id,by_money0money,by_money0region,by_money0id");
 
-  const std::array row = {
-      Value::Text("n"),          Value::Unsigned(5),        Value::Integer(1),
-      Value::Text("1.5"),        Value::Text("-2.25"),      Value::Text("1.125"),
-      Value::Binary("ab"),       Value::Binary("\x01"),     Value::Binary("x"),
-      Value::Text("t"),          Value::Text("2001-01-01"), Value::Text("10:11:12"),
-      Value::Null(),             Value::Text("2001-02-03 04:05:06"), Value::Integer(1999),
-      Value::Text("{\"a\": 1}"), Value::Integer(200)};
+  const std::array row = {Value::Text("n"),
+                          Value::Unsigned(5),
+                          Value::Integer(1),
+                          Value::Text("1.5"),
+                          Value::Text("-2.25"),
+                          Value::Text("1.125"),
+                          Value::Binary("ab"),
+                          Value::Binary("\x01"),
+                          Value::Binary("x"),
+                          Value::Text("t"),
+                          Value::Text("2001-01-01"),
+                          Value::Text("10:11:12"),
+                          Value::Null(),
+                          Value::Text("2001-02-03 04:05:06"),
+                          Value::Integer(1999),
+                          Value::Text("{\"a\": 1}"),
+                          Value::Integer(200)};
   const Status inserted = admin->InsertRows(schema, row);
   ASSERT_TRUE(inserted.ok()) << inserted;
   const std::array columns = {3u, 4u, 5u, 6u, 11u, 12u, 13u, 14u, 15u, 16u};
@@ -331,8 +342,9 @@ TEST_F(AdminTest, CreatesWhatASchemaCanSay) {
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_TRUE(*found);
   using std::string_literals::operator""s;
-  EXPECT_EQ(fields, "1.5|-2.25|1.125|ab\0\0|10:11:12|2020-02-02 01:00:00|2001-02-03 04:05:06|1999|"
-                    "{\"a\": 1}|200|"s);
+  EXPECT_EQ(fields,
+            "1.5|-2.25|1.125|ab\0\0|10:11:12|2020-02-02 01:00:00|2001-02-03 04:05:06|1999|"
+            "{\"a\": 1}|200|"s);
   const std::array none = {Value::Text("n"), Value::Unsigned(6)};
   EXPECT_FALSE(*admin->ReadRow(schema, none, {}, visit));
   EXPECT_TRUE(*admin->ReadRow(schema, std::span(row).first(2), {}, visit));
@@ -415,7 +427,8 @@ TEST_F(AdminTest, LimitsNameTheVariableToRaise) {
   ASSERT_TRUE(large.ok());
   ASSERT_EQ(large->size(), 1u);
   EXPECT_NE(large->front().find("5,000,000,000 bytes, but max_allowed_packet is "),
-            std::string::npos) << large->front();
+            std::string::npos)
+      << large->front();
   // Text statements need no prepared ones.
   const auto plain = NewAdmin()->Limits(10'000'000, 4);
   ASSERT_TRUE(plain.ok());

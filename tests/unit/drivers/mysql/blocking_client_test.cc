@@ -138,7 +138,9 @@ TEST(BlockingMysqlClient, AConnectionLostInAnAnswerIsBrokenAndMadeAnew) {
 TEST(BlockingMysqlClient, ACommitThatIsNotAnsweredMayHaveBeenDone) {
   StubServer server([](StubConnection& connection) {
     if (!Accept(&connection)) return;
-    EXPECT_EQ(ReadCommand(&connection), "\x03" "COMMIT");
+    EXPECT_EQ(ReadCommand(&connection),
+              "\x03"
+              "COMMIT");
   });
   BlockingStub stub(server.port(), kLong, kLong);
   ASSERT_EQ(stub.client().Connect().outcome, Outcome::kOk);

@@ -52,14 +52,14 @@ TEST_F(CourseTest, StatementsAndProgramsComeBeforeEachStep) {
   sql().Run("CREATE TABLE told (n INT AUTO_INCREMENT PRIMARY KEY)");
   const std::string file = folder() + "/ran";
   const std::string spec = std::string("targets: { sql: @SQL@, hs: @HS@ }\nrounds: 2\n") + kTable +
-                           fmt::format(R"(
+                           fmt::format(R"spec(
 operations: {{ find: {{ read: {{ keys: sequential }} }} }}
 load: {{ warmup: 0s, stop_after: {{ iterations: 20 }} }}
 conditions:
   cold: {{ before: [touch], stop_after: {{ iterations: 5 }} }}
   warm: {{ before: [{{ native: {{ sql: "INSERT INTO told VALUES ()" }} }}] }}
 commands: {{ touch: {{ run: [sh, -c, "echo x >>{}"], ready_within: 20s }} }}
-)",
+)spec",
                                        file);
   CavalryRun refused = RunTo(2, spec);
   EXPECT_NE(refused.err().find("--allow-commands"), std::string::npos) << refused.Printed();

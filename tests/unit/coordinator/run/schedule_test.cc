@@ -184,7 +184,7 @@ TEST(Schedule, StagesAreStepsOfOneVisit) {
       2, std::string("rounds: 1\nload: { sessions: 4, warmup: 0s }\n"
                      "stages:\n"
                      "  first: { script: [find], load: { stop_after: { iterations: 7 } } }\n"
-                     "  then: { script: [{ find: 3 }], load: { sessions: 2 } }\n") +
+                     "  then: { script: { name: thrice, steps: [{ find: 3 }] }, load: { sessions: 2 } }\n") +
              kColdAndWarm);
   EXPECT_EQ(Course(steps),
             "cold:a:first cold:a:then cold:b:first cold:b:then "

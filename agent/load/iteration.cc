@@ -197,7 +197,8 @@ bool ServerGivesKeys(const drivers::OperationPlan& plan) {
 void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prepared,
                     const drivers::OpResult& result, Ledger* ledger) {
   const drivers::OperationPlan& plan = *recipe.plan;
-  if (!drivers::IsWrite(plan.kind)) return;
+  // What an increment leaves depends on all that came before it: no audited write.
+  if (!drivers::IsWrite(plan.kind) || plan.kind == drivers::OperationKind::kIncrement) return;
   const Outcome outcome = result.outcome;
   const std::uint32_t rows = plan.kind == drivers::OperationKind::kInsert ? plan.batch : 1;
   // Written without an answer, or given up in flight: the row may be there.
@@ -205,11 +206,10 @@ void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prep
       outcome != Outcome::kOk &&
       (result.outcome_unknown || outcome == Outcome::kTimeout || outcome == Outcome::kBroken ||
        outcome == Outcome::kAbandoned || outcome == Outcome::kSent);
-  // What an increment leaves depends on all that came before it.
-  if (!recipe.auditable || plan.kind == drivers::OperationKind::kIncrement) {
-    if (outcome == Outcome::kOk) ledger->CountUnaudited(rows);
-  } else if (ServerGivesKeys(plan)) {
+  if (ServerGivesKeys(plan)) {
     ledger->RecordGivenInserts(recipe.table, result.insert_id, rows, outcome, open);
+  } else if (!recipe.auditable) {
+    if (outcome == Outcome::kOk) ledger->CountUnaudited(rows);
   } else if (plan.kind == drivers::OperationKind::kInsert) {
     for (std::uint32_t i = 0; i < rows; ++i) {
       ledger->RecordInsert(recipe.table, prepared.key + i, outcome, open);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "agent/writers.h"
+
 namespace cavalry::agent {
 namespace {
 
@@ -14,35 +16,11 @@ using Result = v1::AuditResult;
 
 constexpr std::size_t kNobody = ~std::size_t{0};
 
-// Columns of a table whose values nobody but the server knows: those it works out, those that an
-// insert leaves to its defaults, and numbers that increments change.
-std::vector<bool> UnknownValues(const run::LoadPlan& plan, const drivers::TableSchema& schema) {
-  std::vector<bool> unknown(schema.columns.size(), false);
-  for (std::size_t i = 0; i < unknown.size(); ++i) {
-    unknown[i] = !schema.columns[i].server_sql.empty();
-  }
-  for (const drivers::OperationPlan& operation : plan.operations) {
-    if (operation.table != &schema) continue;
-    for (std::size_t i = 0; i < operation.server_values.size(); ++i) {
-      if (!operation.server_values[i].empty()) unknown[operation.columns[i]] = true;
-    }
-    if (operation.kind == drivers::OperationKind::kIncrement) {
-      for (const std::uint32_t column : operation.columns) unknown[column] = true;
-    }
-    if (operation.kind != drivers::OperationKind::kInsert) continue;
-    for (std::uint32_t column = 0; column < unknown.size(); ++column) {
-      const auto& given = operation.columns;
-      if (std::find(given.begin(), given.end(), column) == given.end()) unknown[column] = true;
-    }
-  }
-  return unknown;
-}
-
 }  // namespace
 
 RowAuditor::RowAuditor(const run::LoadPlan& plan, const Options& options, v1::AuditResult* result)
     : plan_(plan), options_(options), schema_(*plan.tables[options.table]),
-      unknown_values_(UnknownValues(plan, schema_)), result_(result) {}
+      unknown_values_(UnknownColumns(schema_, plan.operations)), result_(result) {}
 
 bool RowAuditor::IsAcknowledged(InsertState insert, const KeyWrites& writes) {
   return insert == InsertState::kAcknowledged || writes.acknowledged();

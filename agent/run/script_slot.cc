@@ -135,6 +135,26 @@ void ScriptSlot::RecordBegin() {
 }
 
 void ScriptSlot::RecordEnd(const drivers::OpResult& result, Nanos end) {
+  const bool answered = result.outcome == Outcome::kOk || result.outcome == Outcome::kMiss ||
+                        result.outcome == Outcome::kRejected;
+  if (answered && end - start_ > step_context_.plan.operation_timeout) [[unlikely]] {
+    // The timer is coarse, and an answer may be seen before it: the deadline holds all the same.
+    drivers::OpResult late = result;
+    late.outcome = Outcome::kTimeout;
+    late.retryable = false;
+    late.outcome_unknown = true;
+    late.code = "timeout";
+    late.text = "answered after operation_timeout";
+    RecordResult(late, end);
+    const bool begun = prepared_.operation.plan->kind == drivers::OperationKind::kBegin &&
+                       result.outcome == Outcome::kOk;
+    if (begun) transaction_ = Transaction::kOpen;  // to be rolled back
+  } else {
+    RecordResult(result, end);
+  }
+}
+
+void ScriptSlot::RecordResult(const drivers::OpResult& result, Nanos end) {
   step_context_.now = end;
   outcome_ = result.outcome;
   retryable_ = result.retryable;

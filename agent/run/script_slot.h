@@ -120,6 +120,7 @@ class ScriptSlot {
     std::uint64_t insert_id;
   };
 
+  void RecordResult(const drivers::OpResult& result, Nanos end);
   bool TakeAndTime();
   bool ExecutePrepared();
   void EndRollBack();

@@ -76,6 +76,24 @@ TEST_P(LoadRunFaults, ABlackholeTimesEveryOperationOutOnTime) {
   EXPECT_GE(result.measure.reconnects, 4u);
 }
 
+TEST_P(LoadRunFaults, NoAnswerAfterItsDeadlineIsOk) {
+  LineServer server(Serving([](std::uint64_t, std::uint64_t request, std::string_view) {
+    LineReply reply{"OK 1\n"};
+    reply.delay = static_cast<Nanos>(request % 4) * 400 * kMicrosecond;
+    return reply;
+  }));
+  PlanOptions options = Options(server.port());
+  options.count = 60;
+  options.operation_timeout = kMillisecond;
+  const TestPlan plan(options);
+  const Collected result = RunToEnd(plan.plan);
+  EXPECT_EQ(result.ops().attempted, 60u);
+  EXPECT_GE(result.ops()[Outcome::kTimeout], 1u);
+  if (result.ops()[Outcome::kOk] > 0) {
+    EXPECT_LE(result.measure.operations[0].histograms.ok->max(), kMillisecond);
+  }
+}
+
 TEST_P(LoadRunFaults, AServerThatClosesAfterAnswersCostsReconnects) {
   // Closes after each third answer.
   LineServer server(Serving([](std::uint64_t, std::uint64_t request, std::string_view) {

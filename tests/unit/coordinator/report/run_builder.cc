@@ -200,6 +200,10 @@ void RunBuilder::AddInterval(const v1::Step& step, const StepShape& shape, v1::S
       stats.RecordOperation(i, outcome, time);
       response += time;
       if (outcome == Outcome::kOk) ++stats.operations[i].counters.rows;
+      const bool is_read = i == 0;
+      if (is_read && (outcome == Outcome::kOk || outcome == Outcome::kMiss)) {
+        stats.operations[i].counters.CountKeys(1, outcome == Outcome::kOk ? 1 : 0);
+      }
       if (outcome == Outcome::kRejected) {
         stats.operations[i].errors.Count("1213", outcome, "Deadlock found");
       }

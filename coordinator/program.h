@@ -26,8 +26,8 @@ class Program {
 
   // Readable when it has ended.
   int fd() const { return ended_.get(); }
-  // To be called every now and then: takes what it prints. Nothing while it runs; ok when it ended with 0; else how it ended, and the end of what it
-  // printed.
+  // To be called every now and then: takes what it prints. Nothing while it runs; ok when it ended
+  // with 0; else how it ended, and the end of what it printed.
   std::optional<Status> Poll(Nanos now);
 
  private:

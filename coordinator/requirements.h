@@ -22,7 +22,7 @@ struct Requirement {
   std::string target;
   std::string driver;
   std::set<std::string> operations;  // "read", "insert", …
-  std::uint64_t sessions = 0;  // most of any step, over all agents
+  std::uint64_t sessions = 0;        // most of any step, over all agents
 };
 
 std::vector<Requirement> RequirementsOf(const run::RunPlan& plan);

@@ -19,8 +19,11 @@ constexpr std::size_t kNobody = ~std::size_t{0};
 }  // namespace
 
 RowAuditor::RowAuditor(const run::LoadPlan& plan, const Options& options, v1::AuditResult* result)
-    : plan_(plan), options_(options), schema_(*plan.tables[options.table]),
-      unknown_values_(UnknownColumns(schema_, plan.operations)), result_(result) {}
+    : plan_(plan),
+      options_(options),
+      schema_(*plan.tables[options.table]),
+      unknown_values_(UnknownColumns(schema_, plan.operations)),
+      result_(result) {}
 
 bool RowAuditor::IsAcknowledged(InsertState insert, const KeyWrites& writes) {
   return insert == InsertState::kAcknowledged || writes.acknowledged();

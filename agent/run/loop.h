@@ -91,8 +91,8 @@ struct LoopOptions {
   bool only_watches = false;  // for a library that reads and writes its descriptors itself
 };
 
-// kAuto: io_uring if the kernel allows it; for watches only, epoll, which needs no submission per wait
-// (a tenth of a MySQL operation's CPU). Fails when a forced kind cannot be made.
+// kAuto: io_uring if the kernel allows it; for watches only, epoll, which needs no submission per
+// wait (a tenth of a MySQL operation's CPU). Fails when a forced kind cannot be made.
 StatusOr<std::unique_ptr<Loop>> NewLoop(const LoopOptions& options);
 
 StatusOr<std::unique_ptr<Loop>> NewUringLoop(const LoopOptions& options);

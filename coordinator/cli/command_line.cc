@@ -52,7 +52,8 @@ std::string WrongUse(const CLI::App* app, const CLI::Error& error) {
   std::string text = error.what();
   const std::vector<std::string> extras = app->remaining();
   if (app->get_subcommands().empty() && !extras.empty() && !extras.front().starts_with("-")) {
-    text = fmt::format("'{}' is no command; there are init, presets, check, run and report", extras.front());
+    text = fmt::format("'{}' is no command; there are init, presets, check, run and report",
+                       extras.front());
   }
   return fmt::format("{}: {}; see '{} --help'\n", command, text, command);
 }

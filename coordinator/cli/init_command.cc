@@ -62,8 +62,8 @@ sweep: {{ load.sessions: [1, 16] }}  # a step each
 
 bool IsPlain(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '.' || c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-' || c == '_';
   });
 }
 
@@ -104,7 +104,8 @@ StatusOr<std::string> TextOf(const std::string& what) {
 Status WriteNew(const std::string& path, std::string_view text) {
   UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!fd.valid() && errno == EEXIST) {
-    return FailedPrecondition("{} is there already; name another file: cavalry init WHAT FILE", path);
+    return FailedPrecondition("{} is there already; name another file: cavalry init WHAT FILE",
+                              path);
   }
   if (!fd.valid()) return ErrnoStatus(errno, path);
   while (!text.empty()) {
@@ -160,10 +161,11 @@ int InitCommand(const InitOptions& options) {
   if (const Status written = WriteNew(options.file, *text); !written.ok()) {
     return Fail(written, kFailed);
   }
-  fmt::print("{0} is written. See what it does, then run it:\n"
-             "  cavalry check {0} --connect\n"
-             "  cavalry run {0}\n",
-             options.file);
+  fmt::print(
+      "{0} is written. See what it does, then run it:\n"
+      "  cavalry check {0} --connect\n"
+      "  cavalry run {0}\n",
+      options.file);
   return kDone;
 }
 

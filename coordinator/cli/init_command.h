@@ -10,7 +10,7 @@
 namespace cavalry::cli {
 
 struct InitOptions {
-  std::string what;                 // a preset's name or mysql://USER@HOST:PORT/DATABASE; "" asks
+  std::string what;  // a preset's name or mysql://USER@HOST:PORT/DATABASE; "" asks
   std::string file = "cavalry.yaml";
 };
 

@@ -96,9 +96,10 @@ std::string ConditionLines(const v1::Workload& workload,
         parts.push_back(fmt::format("RUNS {} x: {}", times, fmt::join(command.run(), " ")));
       }
     }
-    text += PlanLine("before", fmt::format("{}: {}", condition.name(),
-                                           parts.empty() ? std::string("nothing")
-                                                         : fmt::format("{}", fmt::join(parts, "; "))));
+    text +=
+        PlanLine("before", fmt::format("{}: {}", condition.name(),
+                                       parts.empty() ? std::string("nothing")
+                                                     : fmt::format("{}", fmt::join(parts, "; "))));
   }
   return text;
 }
@@ -168,10 +169,10 @@ std::string RenderPlan(const PreparedRun& prepared, const PlanTextOptions& optio
   const auto conditions = static_cast<std::size_t>(workload.conditions_size());
   const auto stages = static_cast<std::size_t>(workload.stages_size());
   const std::size_t points =
-      steps.size() / std::max<std::size_t>(rounds * targets.size() *
-                                               std::max<std::size_t>(conditions, 1) *
-                                               std::max<std::size_t>(stages, 1),
-                                           1);
+      steps.size() /
+      std::max<std::size_t>(rounds * targets.size() * std::max<std::size_t>(conditions, 1) *
+                                std::max<std::size_t>(stages, 1),
+                            1);
   const bool counted = std::any_of(steps.begin(), steps.end(), [](const run::PlannedStep& step) {
     return !step.workload.load().stop_after().has_duration();
   });

@@ -91,7 +91,7 @@ struct StepView {
   bool lost_agent = false;
   bool faulty_agent = false;
   std::string loop;
-  std::optional<v1::AuditResult> audit;  // merged over agents
+  std::optional<v1::AuditResult> audit;        // merged over agents
   std::vector<v1::NameValue> server_counters;  // what they rose by; empty: not read
   std::vector<std::string> warnings;
 

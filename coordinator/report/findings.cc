@@ -293,10 +293,11 @@ void AboutPipelines(const Report& report, std::vector<Finding>* findings) {
         LoadPointLabel(pair.step));
   }
   for (const auto& [who, points] : different) {
-    findings->push_back({fmt::format("The targets did not have the same number of operations in "
-                                     "flight per session ({}), so the ratio compares different "
-                                     "concurrency: {}.",
-                                     who, fmt::join(points, "; "))});
+    findings->push_back(
+        {fmt::format("The targets did not have the same number of operations in "
+                     "flight per session ({}), so the ratio compares different "
+                     "concurrency: {}.",
+                     who, fmt::join(points, "; "))});
   }
 }
 

@@ -19,8 +19,8 @@ std::string LoadPointLabel(const v1::Step& step);
 // "hs, 16 sessions".
 std::string StepLabel(const v1::Step& step);
 
-// Ranks of a step in the spec, to sort by: its values on the sweep's axes, condition, stage, then its
-// target.
+// Ranks of a step in the spec, to sort by: its values on the sweep's axes, condition, stage, then
+// its target.
 std::vector<std::size_t> SpecOrder(const v1::Step& step, const v1::Workload& workload);
 
 // The script's name: given, else its only operation's, else "script".

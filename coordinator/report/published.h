@@ -11,8 +11,8 @@
 
 namespace cavalry::report {
 
-// One line or row of the experiment's output: of a step where the original counted in steps, else of
-// a load point with its rounds merged. Names carry their unit.
+// One line or row of the experiment's output: of a step where the original counted in steps, else
+// of a load point with its rounds merged. Names carry their unit.
 struct PublishedLine {
   v1::Step step;
   std::vector<std::pair<std::string, std::optional<double>>> figures;

@@ -216,10 +216,10 @@ std::string DiskLines(const Report& report) {
     for (const v1::NameValue& counter : result.server_counters) {
       // InnoDB counts there what it could not find in its buffer pool.
       if (counter.name() != kPagesRead) continue;
-      text += LabelledLine(
-          text.empty() ? "disk" : "",
-          fmt::format("{}, round {}: {} pages read from disk", StepLabel(result.step),
-                      result.step.round(), Printable(counter.value(), 32)));
+      text +=
+          LabelledLine(text.empty() ? "disk" : "",
+                       fmt::format("{}, round {}: {} pages read from disk", StepLabel(result.step),
+                                   result.step.round(), Printable(counter.value(), 32)));
     }
   }
   return text;

@@ -152,12 +152,12 @@ class RunState {
   bool step_open_ = false;  // StepStarted is recorded, StepEnded not yet
   KeyBook keys_;
   Scope scope_;
-  std::size_t next_step_ = 0;  // index into the plan of the step after the current one
+  std::size_t next_step_ = 0;         // index into the plan of the step after the current one
   std::size_t next_preparation_ = 0;  // of the step that comes
   std::string program_;               // name of the command whose program runs
   Nanos ready_by_ = 0;                // its targets must accept connections by then
   std::optional<Nanos> ready_again_;  // when they are asked next
-  std::map<std::string, std::uint64_t> counters_;  // of the step's server, before it
+  std::map<std::string, std::uint64_t> counters_;       // of the step's server, before it
   std::set<std::pair<std::string, std::string>> used_;  // (owner, table) written to since its reset
   bool partial_ = false;
   bool step_partial_ = false;     // the open step's audit could not be done

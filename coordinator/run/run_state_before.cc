@@ -1,5 +1,5 @@
-// What comes before and after the load of a step: the preparations of its condition, and the counters
-// of its server.
+// What comes before and after the load of a step: the preparations of its condition, and the
+// counters of its server.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -33,8 +33,7 @@ void RunState::NextPreparation(Nanos now) {
 void RunState::BeginNative(const v1::Preparation& preparation, Nanos now) {
   std::vector<PhaseTask> tasks;
   for (const v1::NativeOn& native : preparation.native()) {
-    PhaseTask task =
-        MakeTask(tasks.size(), v1::PHASE_NATIVE, current().workload, native.target());
+    PhaseTask task = MakeTask(tasks.size(), v1::PHASE_NATIVE, current().workload, native.target());
     task.request.set_statement(native.statement());
     tasks.push_back(std::move(task));
   }
@@ -44,9 +43,8 @@ void RunState::BeginNative(const v1::Preparation& preparation, Nanos now) {
 void RunState::BeginProgram(const std::string& command, Nanos now) {
   for (const v1::Command& candidate : current().workload.commands()) {
     if (candidate.name() != command) continue;
-    const Nanos within = candidate.has_ready_within()
-                             ? static_cast<Nanos>(candidate.ready_within())
-                             : kReadyWithin;
+    const Nanos within =
+        candidate.has_ready_within() ? static_cast<Nanos>(candidate.ready_within()) : kReadyWithin;
     stage_ = Stage::kProgram;
     stage_since_ = now;
     program_ = command;
@@ -82,9 +80,9 @@ void RunState::BeginReady(Nanos now) {
 
 void RunState::ReadyEnded(Nanos now) {
   const PhaseTask* failed = phases_.failed();
-  const bool lost = std::any_of(
-      phases_.tasks().begin(), phases_.tasks().end(),
-      [](const PhaseTask& task) { return task.state == PhaseTask::State::kLost; });
+  const bool lost =
+      std::any_of(phases_.tasks().begin(), phases_.tasks().end(),
+                  [](const PhaseTask& task) { return task.state == PhaseTask::State::kLost; });
   if (failed == nullptr && !lost) return NextPreparation(now);
   if (now < ready_by_) {
     stage_ = Stage::kProgram;

@@ -210,8 +210,8 @@ void RunState::ProceedPhase(Nanos now) {
   PhaseEnded(now);
 }
 
-// Whether the phase cannot go on; then the run has ended. What audit, cleanup and counters cannot do
-// is told when they are over, since the measurements stand without it.
+// Whether the phase cannot go on; then the run has ended. What audit, cleanup and counters cannot
+// do is told when they are over, since the measurements stand without it.
 bool RunState::PhaseBroke(Nanos now) {
   if (agents_alive() == 0) {
     Finish(v1::RUN_END_FAILED, Unavailable("every agent is lost; {}", last_loss_), now);

@@ -30,8 +30,8 @@ void Shuffle(std::uint64_t seed, std::uint64_t round, std::vector<T>* items) {
 
 int Conditions(const v1::Workload& workload) { return std::max(workload.conditions_size(), 1); }
 
-// Targets are visited one after the other at each load point and condition, so that what is compared
-// is measured close in time.
+// Targets are visited one after the other at each load point and condition, so that what is
+// compared is measured close in time.
 std::vector<Visit> VisitsOfRound(const v1::Workload& workload, std::size_t points,
                                  std::uint32_t round) {
   std::vector<std::size_t> point_order(points);

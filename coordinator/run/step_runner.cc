@@ -25,9 +25,8 @@ Nanos AsNanos(std::uint64_t nanos) { return static_cast<Nanos>(nanos); }
 }  // namespace
 
 void StepRunner::Begin(const PlannedStep* planned, const std::vector<Member>& members,
-                       const Deadlines& deadlines, const KeyBook& keys, bool audit, std::uint32_t trace,
-                       Nanos now,
-                       Actions* actions) {
+                       const Deadlines& deadlines, const KeyBook& keys, bool audit,
+                       std::uint32_t trace, Nanos now, Actions* actions) {
   CAVALRY_CHECK(!members.empty());
   *this = StepRunner();
   planned_ = planned;

@@ -38,8 +38,7 @@ class StepRunner {
   // outlive this. REQUIRES: members is not empty.
   void Begin(const PlannedStep* planned, const std::vector<Member>& members,
              const Deadlines& deadlines, const KeyBook& keys, bool audit, std::uint32_t trace,
-             Nanos now,
-             Actions* actions);
+             Nanos now, Actions* actions);
 
   // Armed, Interval or StepReport. False: stale (another step, repeated, or not awaited).
   bool OnMessage(const Member& member, const v1::FromAgent& message, Nanos now, Actions* actions);

@@ -16,7 +16,7 @@ struct StepShare {
   std::uint32_t sessions = 0;
   std::uint32_t first_session = 0;
   v1::Numbers numbers;
-  double connect_rate = 0;  // per second
+  double connect_rate = 0;                 // per second
   std::optional<std::uint32_t> pool_size;  // nothing: sessions have connections of their own
   std::uint32_t pool_overflow = 0;
 };

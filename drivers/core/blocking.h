@@ -1,5 +1,6 @@
-// Client model "blocking": Run() returns when the operation is done; a thread per session, or one on
-// which sessions take turns. One object is one connection. A thread at a time, but for Interrupt.
+// Client model "blocking": Run() returns when the operation is done; a thread per session, or one
+// on which sessions take turns. One object is one connection. A thread at a time, but for
+// Interrupt.
 #pragma once
 
 #include <memory>

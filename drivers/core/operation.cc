@@ -39,8 +39,6 @@ bool IsWrite(OperationKind kind) {
          kind == OperationKind::kDelete || kind == OperationKind::kIncrement;
 }
 
-bool HasTable(OperationKind kind) {
-  return kind <= OperationKind::kIncrement;
-}
+bool HasTable(OperationKind kind) { return kind <= OperationKind::kIncrement; }
 
 }  // namespace cavalry::drivers

@@ -73,7 +73,14 @@ bool IsWrite(OperationKind kind);
 // Whether the kind works on a table: OperationPlan::table is set.
 bool HasTable(OperationKind kind);
 
-enum class Comparison : std::uint8_t { kEqual, kGreater, kGreaterEqual, kLess, kLessEqual, kNotEqual };
+enum class Comparison : std::uint8_t {
+  kEqual,
+  kGreater,
+  kGreaterEqual,
+  kLess,
+  kLessEqual,
+  kNotEqual
+};
 
 // A condition on the rows of a scan.
 struct Filter {
@@ -86,8 +93,8 @@ struct Filter {
 
 // Where a scan goes.
 struct ScanPlan {
-  std::string index;                    // name; empty: the primary key
-  std::vector<std::uint32_t> columns;   // the index's columns that Operation::key gives values for
+  std::string index;                   // name; empty: the primary key
+  std::vector<std::uint32_t> columns;  // the index's columns that Operation::key gives values for
   Comparison comparison = Comparison::kGreaterEqual;  // never kNotEqual
   std::uint32_t limit = 100;
   std::uint32_t offset = 0;
@@ -104,8 +111,9 @@ struct OperationPlan {
   // Indexes into table->columns. Reads and scans: what is returned. Insert: what is given. Update:
   // what is set. Increment: the one column. Else empty.
   std::vector<std::uint32_t> columns;
-  // Of insert and update, one per column: SQL that the server works out in place of the value, which
-  // is then not looked at; empty: the value. The vector itself is empty when no column has one.
+  // Of insert and update, one per column: SQL that the server works out in place of the value,
+  // which is then not looked at; empty: the value. The vector itself is empty when no column has
+  // one.
   std::vector<std::string> server_values;
   std::uint32_t batch = 1;  // insert: rows a request; multi_read: keys a request
   std::int64_t amount = 1;  // increment
@@ -166,11 +174,11 @@ struct OpResult {
   // Rejected so that the same may well succeed when it is tried again from the transaction's begin
   // (deadlock, lock wait timeout, record changed meanwhile).
   bool retryable = false;
-  std::uint32_t rows = 0;  // rows returned or changed; of a multi_read the keys found
+  std::uint32_t rows = 0;       // rows returned or changed; of a multi_read the keys found
   std::uint64_t insert_id = 0;  // that the server gave to an insert; 0: none
-  std::uint64_t bytes = 0;  // payload bytes received
-  std::string_view code;    // the server's own code: "1062", "1 121", "2 readonly"
-  std::string_view text;    // what it said, or what we say
+  std::uint64_t bytes = 0;      // payload bytes received
+  std::string_view code;        // the server's own code: "1062", "1 121", "2 readonly"
+  std::string_view text;        // what it said, or what we say
 };
 
 }  // namespace cavalry::drivers

@@ -72,7 +72,8 @@ TEST_F(CountTest, CountsThatDoNotDivideAPipeline) {
   };
   for (const Case& test : {Case{1, 3, 7}, Case{3, 3, 10}, Case{8, 3, 1}, Case{3, 1, 10}}) {
     const std::string spec = fmt::format(
-        "{}{}load: {{ sessions: {}, pipeline: {}, warmup: 0s, stop_after: {{ iterations: {} }} }}\n",
+        "{}{}load: {{ sessions: {}, pipeline: {}, warmup: 0s, stop_after: {{ iterations: {} }} "
+        "}}\n",
         targets, kInserts, test.sessions, test.pipeline, test.count);
     CavalryRun run = RunTo(0, spec, {"--set", "targets.sql.load=false"});
     const json report = run.Report();
@@ -92,23 +93,25 @@ TEST_F(CountTest, CountsThatDoNotDivideAPipeline) {
 
 // A driver without pipelines is never given one, and both the text and the comparison say so.
 TEST_F(CountTest, APipelineAppliesWhereItCan) {
-  CavalryRun run = RunTo(0, "targets: { sql: @SQL@, hs: @HS@ }" + std::string(kInserts) +
-                                "load: { warmup: 0s, pipeline: 3, stop_after: { iterations: 7 } }\n");
+  CavalryRun run =
+      RunTo(0, "targets: { sql: @SQL@, hs: @HS@ }" + std::string(kInserts) +
+                   "load: { warmup: 0s, pipeline: 3, stop_after: { iterations: 7 } }\n");
   const json report = run.Report();
   ExpectIdentities(report);
   ASSERT_EQ(report["results"].size(), 2U);
   for (const json& result : report["results"]) EXPECT_EQ(result["ops"]["ok"], 7);
   const std::string warnings = report["warnings"].dump();
-  EXPECT_NE(warnings.find("target sql: the mysql driver has one operation in flight per session, so "
-                          "load.pipeline 3 does not apply to it"),
-            std::string::npos)
+  EXPECT_NE(
+      warnings.find("target sql: the mysql driver has one operation in flight per session, so "
+                    "load.pipeline 3 does not apply to it"),
+      std::string::npos)
       << warnings;
   EXPECT_NE(warnings.find("(sql up to 1, hs up to 3)"), std::string::npos) << warnings;
 }
 
 TEST_F(CountTest, NoIterationsAreRefused) {
-  for (const char* load : {"stop_after: { iterations: 0 }",
-                           "pipeline: 3, stop_after: { iterations: 0 }"}) {
+  for (const char* load :
+       {"stop_after: { iterations: 0 }", "pipeline: 3, stop_after: { iterations: 0 }"}) {
     CavalryRun run = RunTo(2, Reads(load));
     EXPECT_NE(run.err().find("at least 1"), std::string::npos) << run.err();
   }

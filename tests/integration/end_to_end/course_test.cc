@@ -26,8 +26,8 @@ std::vector<std::string> Course(const json& report) {
 }
 
 TEST_F(CourseTest, ALaterStageFindsWhatAnEarlierOneWrote) {
-  CavalryRun run = RunTo(0, std::string("targets: { sql: @SQL@ }\nrounds: 2\nreset: step\n") +
-                                kTable + R"(
+  CavalryRun run =
+      RunTo(0, std::string("targets: { sql: @SQL@ }\nrounds: 2\nreset: step\n") + kTable + R"(
 operations:
   add: { insert: {} }
   find: { read: { keys: sequential, verify: always } }

@@ -15,9 +15,8 @@ class PublishedTest : public CavalryTest {
       more.push_back("--set");
       more.push_back(value);
     }
-    CavalryRun run =
-        StartRun(fmt::format("{}/configs/published/{}.yaml", CAVALRY_SOURCE_DIR, file), more, {},
-                 {"CAVALRY_MARIADB_DATABASE=" + database()});
+    CavalryRun run = StartRun(fmt::format("{}/configs/published/{}.yaml", CAVALRY_SOURCE_DIR, file),
+                              more, {}, {"CAVALRY_MARIADB_DATABASE=" + database()});
     EXPECT_EQ(run.Wait(), 0) << run.Printed();
     EXPECT_NE(run.out().find("AS PUBLISHED"), std::string::npos) << run.Printed();
     return run.Report();
@@ -27,11 +26,10 @@ class PublishedTest : public CavalryTest {
 TEST_F(PublishedTest, E1) {
   for (const char* file : {"e1", "e1-corrected"}) {
     // Other tests use the server: it is not restarted here.
-    const json report =
-        RunPublished(file, {"commands.restart.run=[true]", "tables.customer.rows=2000",
-                            "operations.find.read.keys={ sequential: 1..1999 }",
-                            "load.stop_after.duration=1s", "load.warmup=0s", "rounds=2",
-                            "conditions.cold.stop_after={ passes: 1 }"});
+    const json report = RunPublished(
+        file, {"commands.restart.run=[true]", "tables.customer.rows=2000",
+               "operations.find.read.keys={ sequential: 1..1999 }", "load.stop_after.duration=1s",
+               "load.warmup=0s", "rounds=2", "conditions.cold.stop_after={ passes: 1 }"});
     ExpectIdentities(report, file);
     ASSERT_EQ(report["published"].size(), 8U) << file;
     for (std::size_t i = 0; i < 8; ++i) {
@@ -46,9 +44,8 @@ TEST_F(PublishedTest, E1) {
 
 TEST_F(PublishedTest, E3) {
   for (const char* file : {"e3", "e3-sleep", "e3-corrected"}) {
-    const json report = RunPublished(
-        file, {"load.sessions=4", "load.pool={ size: 4, overflow: 2 }",
-               "load.stop_after.iterations=12", "rounds=1"});
+    const json report = RunPublished(file, {"load.sessions=4", "load.pool={ size: 4, overflow: 2 }",
+                                            "load.stop_after.iterations=12", "rounds=1"});
     ExpectIdentities(report, file);
     ASSERT_EQ(report["published"].size(), 3U) << file;
     for (const json& line : report["published"]) {
@@ -62,10 +59,10 @@ TEST_F(PublishedTest, E3) {
 
 TEST_F(PublishedTest, E4) {
   for (const char* file : {"e4-read", "e4-write"}) {
-    const json report =
-        RunPublished(file, {"load.stop_after.iterations=200",
-                            std::string("tables.user.rows=") + (file[3] == 'r' ? "500" : "0"),
-                            "sweep={ load.connections: [per_iteration, kept], load.sessions: [2, 5] }"});
+    const json report = RunPublished(
+        file, {"load.stop_after.iterations=200",
+               std::string("tables.user.rows=") + (file[3] == 'r' ? "500" : "0"),
+               "sweep={ load.connections: [per_iteration, kept], load.sessions: [2, 5] }"});
     ExpectIdentities(report, file);
     ASSERT_EQ(report["published"].size(), 8U) << file;
     for (const json& line : report["published"]) {

@@ -83,7 +83,8 @@ class FakeAdmin final : public Admin {
     for (std::size_t begin = 0; begin < values.size(); begin += width) {
       FakeRow row;
       for (std::size_t i = 0; i < width; ++i) row.push_back(PrintValue(values[begin + i]));
-      const auto key = static_cast<std::uint64_t>(values[begin + table.key_columns.front()].integer);
+      const auto key =
+          static_cast<std::uint64_t>(values[begin + table.key_columns.front()].integer);
       if (!there->rows.emplace(key, std::move(row)).second) return FailedPrecondition("duplicate");
     }
     if (server_.changes.empty() || server_.changes.back() != "insert " + table.name) {

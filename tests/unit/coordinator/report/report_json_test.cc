@@ -28,8 +28,7 @@ TEST(ReportJson, HasItsFieldsInAStableOrder) {
   std::vector<std::string> names;
   for (const auto& item : json.items()) names.push_back(item.key());
   EXPECT_EQ(names, (std::vector<std::string>{"cavalry", "run", "agents", "results", "summary",
-                                             "comparison", "thresholds", "warnings",
-                                             "published"}));
+                                             "comparison", "thresholds", "warnings", "published"}));
   EXPECT_EQ(json["run"]["started_at"], "2026-11-30T21:27:43Z");
   EXPECT_EQ(json["results"].size(), 8u);
   EXPECT_EQ(json["results"][0]["step"]["set"]["load.sessions"], "1");

@@ -181,11 +181,13 @@ TEST(Schedule, ConditionsAreAnAxisInsideARound) {
 
 TEST(Schedule, StagesAreStepsOfOneVisit) {
   const auto steps = Schedule(
-      2, std::string("rounds: 1\nload: { sessions: 4, warmup: 0s }\n"
-                     "stages:\n"
-                     "  first: { script: [find], load: { stop_after: { iterations: 7 } } }\n"
-                     "  then: { script: { name: thrice, steps: [{ find: 3 }] }, load: { sessions: 2 } }\n") +
-             kColdAndWarm);
+      2,
+      std::string(
+          "rounds: 1\nload: { sessions: 4, warmup: 0s }\n"
+          "stages:\n"
+          "  first: { script: [find], load: { stop_after: { iterations: 7 } } }\n"
+          "  then: { script: { name: thrice, steps: [{ find: 3 }] }, load: { sessions: 2 } }\n") +
+          kColdAndWarm);
   EXPECT_EQ(Course(steps),
             "cold:a:first cold:a:then cold:b:first cold:b:then "
             "warm:a:first warm:a:then warm:b:first warm:b:then");

@@ -102,7 +102,8 @@ TEST(CommandLineTest, InitWritesASpecThatIsRightAndOverwritesNothing) {
   EXPECT_EQ(second.status, 1);
   EXPECT_TRUE(Contains(second.error, "is there already")) << second.error;
   std::remove(file.c_str());
-  for (const char* url : {"mysql://root@db1:3306", "mysql://root:secret@db1/x", "mysql://a b@c/d"}) {
+  for (const char* url :
+       {"mysql://root@db1:3306", "mysql://root:secret@db1/x", "mysql://a b@c/d"}) {
     EXPECT_EQ(Type({"init", url, file}).status, 2) << url;
   }
   EXPECT_EQ(Type({"init", "no-such-preset", file}).status, 2);

@@ -156,8 +156,8 @@ TEST(Defaults, OfScriptAndRounds) {
 }
 
 TEST(Defaults, CountLoadedTargetsOnly) {
-  const v1::Workload workload = Filled(
-      Changed("    mysql: { database: test }\n", "    mysql: { database: test }\n    load: false\n"));
+  const v1::Workload workload = Filled(Changed("    mysql: { database: test }\n",
+                                               "    mysql: { database: test }\n    load: false\n"));
   EXPECT_EQ(workload.rounds(), 1u);
   ASSERT_EQ(workload.compare().targets_size(), 1);
   EXPECT_EQ(workload.compare().targets(0), "hs");

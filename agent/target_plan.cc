@@ -93,6 +93,7 @@ StatusOr<TargetPlan> MakeTargetPlan(const v1::Workload& workload, std::string_vi
   if (kind == nullptr) return InvalidArgument("{}: no kind of back-end is given", name);
   TargetPlan plan;
   plan.name = target->name();
+  plan.loaded = !target->has_load() || target->load();
   plan.owner = target->tables_of().empty() ? target->name() : target->tables_of();
   plan.driver = drivers::FindDriver(kind->name());
   if (plan.driver == nullptr) {

@@ -14,7 +14,8 @@ namespace cavalry::agent {
 
 struct TargetPlan {
   std::string name;
-  std::string owner;  // target that owns its tables; itself unless tables_of says so
+  std::string owner;   // target that owns its tables; itself unless tables_of says so
+  bool loaded = true;  // false: it only owns tables, and no operation is for it
   const drivers::Driver* driver = nullptr;
   Settings settings;  // `from` secrets are still open
 };

@@ -29,5 +29,6 @@ if(CAVALRY_TESTS)
   add_library(cavalry_test_pch OBJECT ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(cavalry_test_pch PRIVATE cavalry_flags cavalry_proto absl::statusor fmt::fmt
                                                  spdlog::spdlog GTest::gtest_main)
+  target_compile_options(cavalry_test_pch PRIVATE -O0)
   target_precompile_headers(cavalry_test_pch PRIVATE ${common} ${messages} <gtest/gtest.h>)
 endif()

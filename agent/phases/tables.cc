@@ -29,7 +29,7 @@ struct Owner {
 };
 
 // Connects and looks at every table before anything is changed.
-StatusOr<Owner> LookAtTables(const PhaseContext& context) {
+StatusOr<Owner> LookAtTables(const PhaseContext& context, bool count = true) {
   const v1::RunPhase& order = context.order;
   Owner owner;
   owner.target = order.target();
@@ -41,7 +41,7 @@ StatusOr<Owner> LookAtTables(const PhaseContext& context) {
     CAVALRY_RETURN_IF_ERROR(context.CheckStop());
     Table table;
     CAVALRY_ASSIGN_OR_RETURN(table.plan, MakeTablePlan(spec, order.workload().seed()));
-    auto info = owner.admin->Describe(*table.plan.schema);
+    auto info = owner.admin->Describe(*table.plan.schema, count);
     if (!info.ok()) return Annotate(info.status(), owner.target);
     table.info = *info;
     table.may_destroy = info->marked;
@@ -191,6 +191,23 @@ Nanos ConnectTimeout(const v1::Load& load) {
   return static_cast<Nanos>(std::min(load.connect_timeout(), kMost));
 }
 
+// What a target is to be able to do: the spec's operations, or, if it only owns tables, to have
+// them.
+std::vector<drivers::OperationPlan> OperationsFor(const TargetPlan& target,
+                                                  const OperationSet& set) {
+  if (target.loaded) return set.operations;
+  std::vector<drivers::OperationPlan> reads;
+  for (const auto& table : set.tables) {
+    drivers::OperationPlan read;
+    read.name = table->name;
+    read.index = static_cast<std::uint32_t>(reads.size());
+    read.table = table.get();
+    for (std::uint32_t i = 0; i < table->columns.size(); ++i) read.columns.push_back(i);
+    reads.push_back(std::move(read));
+  }
+  return reads;
+}
+
 }  // namespace
 
 Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
@@ -198,11 +215,12 @@ Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
   const v1::Workload& workload = order.workload();
   CAVALRY_ASSIGN_OR_RETURN(TargetPlan target, MakeTargetPlan(workload, order.target()));
   CAVALRY_ASSIGN_OR_RETURN(const OperationSet set, MakeOperationSet(workload));
-  CAVALRY_RETURN_IF_ERROR(CheckOperations(target, set.operations));
-  for (const std::string& warning : target.driver->Warnings(target.settings, set.operations)) {
+  const std::vector<drivers::OperationPlan> operations = OperationsFor(target, set);
+  CAVALRY_RETURN_IF_ERROR(CheckOperations(target, operations));
+  for (const std::string& warning : target.driver->Warnings(target.settings, operations)) {
     done->add_warnings(fmt::format("{}: {}", target.name, warning));
   }
-  if (workload.load().pipeline() > 1 && !target.driver->pipelines()) {
+  if (workload.load().pipeline() > 1 && target.loaded && !target.driver->pipelines()) {
     done->add_warnings(fmt::format(
         "target {}: the {} driver has one operation in flight per session, so load.pipeline {} "
         "does not apply to it",
@@ -212,7 +230,7 @@ Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
   CAVALRY_RETURN_IF_ERROR(
       Annotate(ResolveSecrets(workload, target.driver->kind(), &target.settings), target.name));
   if (!target.driver->owns_tables()) {
-    CAVALRY_RETURN_IF_ERROR(TryEndpoints(target, set.operations, ConnectTimeout(workload.load())));
+    CAVALRY_RETURN_IF_ERROR(TryEndpoints(target, operations, ConnectTimeout(workload.load())));
   }
   // A target without tables of its own is described by its owner, which is the same server.
   CAVALRY_ASSIGN_OR_RETURN(const std::unique_ptr<drivers::Admin> admin,
@@ -224,8 +242,14 @@ Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
     variable->set_value(value);
   }
   if (!target.driver->owns_tables()) return absl::OkStatus();
+  if (target.owner == target.name && workload.reset() != v1::RESET_NEVER) {
+    // Said now rather than by the reset, so that a check says it too.
+    CAVALRY_ASSIGN_OR_RETURN(const Owner owner, LookAtTables(context, false));
+    CAVALRY_RETURN_IF_ERROR(RefuseForeign(owner, "reset"));
+  }
+  if (!target.loaded) return absl::OkStatus();
   CAVALRY_ASSIGN_OR_RETURN(const auto limits,
-                           admin->Limits(workload.load().sessions(), set.operations.size()));
+                           admin->Limits(workload.load().sessions(), operations.size()));
   for (const std::string& limit : limits) {
     done->add_warnings(fmt::format("{}: {}", target.name, limit));
   }

@@ -51,7 +51,8 @@ void FillScript(const v1::Workload& workload, v1::Script* script) {
   }
   FillRepeats(script->mutable_steps());
   if (!script->name().empty()) return;
-  script->set_name(script->steps_size() == 1 ? script->steps(0).operation() : "script");
+  const bool one = script->steps_size() == 1 && script->steps(0).repeat() == 1;
+  script->set_name(one ? script->steps(0).operation() : "script");
 }
 
 const v1::OperationSpec* FindOperation(const v1::Workload& workload, std::string_view name) {

@@ -45,7 +45,9 @@ class Admin {
   virtual StatusOr<std::vector<std::string>> Limits(std::uint64_t sessions,
                                                     std::uint64_t operations = 1,
                                                     std::uint64_t request_bytes = 0) = 0;
-  virtual StatusOr<TableInfo> Describe(const TableSchema& table) = 0;
+  // `count` false: only what needs no look at the rows; those are then an estimate, and `filled`
+  // and `max_key` are not told.
+  virtual StatusOr<TableInfo> Describe(const TableSchema& table, bool count = true) = 0;
   // Creates the table with its mark (kEmpty). REQUIRES: it does not exist.
   virtual Status Create(const TableSchema& table) = 0;
   // Mark to InsertRows look at the mark themselves right before, and refuse a table without one.

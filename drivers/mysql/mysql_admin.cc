@@ -40,7 +40,7 @@ class MysqlAdmin final : public Admin {
                                             std::uint64_t request_bytes) override {
     return ReadLimits(&connection_, {sessions, prepared_ ? operations : 0, request_bytes});
   }
-  StatusOr<TableInfo> Describe(const TableSchema& table) override;
+  StatusOr<TableInfo> Describe(const TableSchema& table, bool count) override;
   Status Create(const TableSchema& table) override;
   Status Mark(const TableSchema& table, TableMark mark) override;
   Status Truncate(const TableSchema& table) override;
@@ -137,7 +137,7 @@ Status MysqlAdmin::RunDdl(const TableSchema& table, std::string_view sql) {
                             holders);
 }
 
-StatusOr<TableInfo> MysqlAdmin::Describe(const TableSchema& table) {
+StatusOr<TableInfo> MysqlAdmin::Describe(const TableSchema& table, bool count) {
   TableInfo info;
   CAVALRY_ASSIGN_OR_RETURN(const std::optional<Seen> seen, Look(table));
   if (!seen) return info;
@@ -147,7 +147,7 @@ StatusOr<TableInfo> MysqlAdmin::Describe(const TableSchema& table) {
   info.same_schema = mark && mark->schema_hash == table.schema_hash;
   // Counting reads the whole table: not one that is neither ours nor to be used.
   info.rows = seen->estimated_rows;
-  if (!info.marked && !table.use_as_is) return info;
+  if (!count || (!info.marked && !table.use_as_is)) return info;
   CAVALRY_ASSIGN_OR_RETURN(
       info.rows, connection_.QueryNumber("SELECT COUNT(*) FROM " + QuotedName(table.name)));
   // A table of another schema need not have the key.

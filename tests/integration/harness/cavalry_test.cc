@@ -106,6 +106,7 @@ std::string CavalryTest::HsTarget(const std::string& options) const {
 std::string CavalryTest::WriteSpec(const std::string& text) {
   std::string spec = text;
   Replace(&spec, "@SQL@", SqlTarget());
+  Replace(&spec, "@SQLOWNER@", "{ load: false, " + SqlTarget().substr(1));
   Replace(&spec, "@PREPARED@", SqlTarget("statements: prepared"));
   Replace(&spec, "@HS@", HsTarget());
   const std::string path = fmt::format("{}/spec{}.yaml", folder_, ++processes_);

@@ -57,8 +57,8 @@ class CavalryTest : public testing::Test {
   // `SqlTarget("statements: prepared")`.
   std::string SqlTarget(const std::string& options = "") const;
   std::string HsTarget(const std::string& options = "") const;
-  // Replaces @SQL@, @PREPARED@ and @HS@ in a spec by the targets above and writes it to the folder;
-  // the file's path.
+  // Replaces @SQL@, @PREPARED@ and @HS@ in a spec by the targets above, @SQLOWNER@ by one that is
+  // not loaded, and writes it to the folder; the file's path.
   std::string WriteSpec(const std::string& text);
 
   // Path of a program under test.

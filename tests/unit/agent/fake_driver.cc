@@ -24,7 +24,7 @@ class FakeAdmin final : public Admin {
     return std::vector<std::string>{"raise max_connections"};
   }
 
-  StatusOr<TableInfo> Describe(const TableSchema& table) override {
+  StatusOr<TableInfo> Describe(const TableSchema& table, bool) override {
     const std::lock_guard lock(server_.mutex);
     TableInfo info;
     const auto found = server_.tables.find(table.name);

@@ -121,8 +121,10 @@ TEST_F(PhasesTest, RefuseAForeignTableAndChangeNothing) {
   server_.tables["stock"].mark = TableMark::kUsed;
   server_.tables["orders"] = {false, 0, TableMark::kEmpty, 0, {{5, {"5", "a", "0"}}}};
   server_.changes.clear();
-  for (const v1::Phase phase : {v1::PHASE_RESET, v1::PHASE_PREPARE}) {
-    const std::string error = ErrorOf(Run(phase));
+  for (const v1::Phase phase : {v1::PHASE_PREFLIGHT, v1::PHASE_RESET, v1::PHASE_PREPARE}) {
+    v1::RunPhase order = Order(phase);
+    order.set_connect(true);
+    const std::string error = ErrorOf(Run(order));
     EXPECT_NE(error.find("test.orders"), std::string::npos) << error;
     EXPECT_NE(error.find("--allow-destroy test.orders"), std::string::npos) << error;
     EXPECT_NE(error.find("existing: use"), std::string::npos) << error;
@@ -314,6 +316,16 @@ TEST_F(PhasesTest, PreflightSaysWhereAPipelineDoesNotApply) {
   EXPECT_FALSE(warns("hs"));
   workload_.mutable_load()->set_pipeline(1);
   EXPECT_FALSE(warns("sql"));
+}
+
+TEST_F(PhasesTest, OperationsAreNoMatterOfATargetThatOnlyOwnsTables) {
+  workload_.add_operations()->mutable_scan()->set_table("stock");
+  workload_.mutable_operations()->rbegin()->set_name("range");
+  EXPECT_NE(ErrorOf(Run(v1::PHASE_PREFLIGHT)).find("cannot scan"), std::string::npos);
+  for (v1::Target& target : *workload_.mutable_targets()) {
+    if (target.name() == "sql") target.set_load(false);
+  }
+  ExpectOk(Run(v1::PHASE_PREFLIGHT));
 }
 
 TEST_F(PhasesTest, TargetsWithoutTablesAreRefused) {

@@ -25,24 +25,22 @@ std::int64_t Rows(const json& result) {
 
 // C10: a statement and an iteration each have times of their own, named.
 TEST_F(OperationsTest, AnIterationsTimeIsNotItsStatements) {
-  CavalryRun run = RunTo(0, R"(
+  CavalryRun run = RunTo(0, R"spec(
 targets: { sql: @SQL@ }
-operations: { nap: { native: "SELECT SLEEP(0.01)"
-}
-}
+operations: { nap: { native: "SELECT SLEEP(0.01)" } }
 script: [ { nap: 4 } ]
 load: { sessions: 1, warmup: 0s, stop_after: { iterations: 50 } }
-)");
+)spec");
   const json report = run.Report();
-ExpectIdentities(report);
-const json& result = report["results"][0];
-EXPECT_EQ(result["iterations"]["ok"], 50);
-EXPECT_EQ(result["ops"]["ok"], 200);
-EXPECT_GE(result["service_us"]["p50"], 10'000);
-EXPECT_GE(result["response_us"]["p50"], 40'000);
-EXPECT_GE(result["response_us"]["p50"].get<double>(),
-          3.9 * result["service_us"]["min"].get<double>());
-EXPECT_NE(run.out().find("script/s"), std::string::npos) << run.out();
+  ExpectIdentities(report);
+  const json& result = report["results"][0];
+  EXPECT_EQ(result["iterations"]["ok"], 50);
+  EXPECT_EQ(result["ops"]["ok"], 200);
+  EXPECT_GE(result["service_us"]["p50"], 10'000);
+  EXPECT_GE(result["response_us"]["p50"], 40'000);
+  EXPECT_GE(result["response_us"]["p50"].get<double>(),
+            3.9 * result["service_us"]["min"].get<double>());
+  EXPECT_NE(run.out().find("script/s"), std::string::npos) << run.out();
 }
 
 constexpr char kOppositeOrders[] = R"(

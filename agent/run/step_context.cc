@@ -44,7 +44,10 @@ void StepContext::SetFatal(std::string_view text) {
 }
 
 stats::IntervalRecorder& StepContext::connect_interval() {
-  const bool in_warmup = issuer.measure_start() != kNever && now < issuer.measure_start();
+  // Without a warm-up its recorder is delivered nowhere, and a thread may have read the clock right
+  // before the start instant was known.
+  const bool in_warmup =
+      plan.warmup > 0 && issuer.measure_start() != kNever && now < issuer.measure_start();
   return in_warmup ? warmup.interval() : measure.interval();
 }
 

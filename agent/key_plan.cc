@@ -1,6 +1,7 @@
 #include "agent/key_plan.h"
 
 #include "agent/load/key_file.h"
+#include "core/wire/operation_keys.h"
 
 namespace cavalry::agent {
 namespace {
@@ -27,27 +28,6 @@ Status SetShares(const Shares& shares, double keys_percent, double operations_pe
   if (fit && falls) return absl::OkStatus();
   return InvalidArgument("{} % of the operations cannot go to {} % of the keys", operations_percent,
                          keys_percent);
-}
-
-// Null: the sequence has no range, or none is given.
-const v1::Range* RangeOf(const v1::Keys& keys) {
-  const auto given = [](const auto& sequence) {
-    return sequence.has_range() ? &sequence.range() : nullptr;
-  };
-  switch (keys.sequence_case()) {
-    case v1::Keys::kSequential:
-      return given(keys.sequential());
-    case v1::Keys::kUniform:
-      return given(keys.uniform());
-    case v1::Keys::kZipf:
-      return given(keys.zipf());
-    case v1::Keys::kHotspot:
-      return given(keys.hotspot());
-    case v1::Keys::kExponential:
-      return given(keys.exponential());
-    default:
-      return nullptr;
-  }
 }
 
 Status SetList(const std::string& path, load::KeySequenceOptions* options) {
@@ -87,25 +67,6 @@ Status SetOrder(const v1::Keys& keys, load::KeySequenceOptions* options) {
 
 }  // namespace
 
-const v1::Keys* KeysOf(const v1::OperationSpec& operation) {
-  switch (operation.kind_case()) {
-    case v1::OperationSpec::kRead:
-      return &operation.read().keys();
-    case v1::OperationSpec::kMultiRead:
-      return &operation.multi_read().keys();
-    case v1::OperationSpec::kScan:
-      return &operation.scan().keys();
-    case v1::OperationSpec::kUpdate:
-      return &operation.update().keys();
-    case v1::OperationSpec::kDelete:
-      return &operation.delete_().keys();
-    case v1::OperationSpec::kIncrement:
-      return &operation.increment().keys();
-    default:
-      return nullptr;
-  }
-}
-
 StatusOr<load::KeySequenceOptions> MakeKeyOptions(const v1::Keys& keys,
                                                   const drivers::TableSchema& table,
                                                   const load::GrowingKeys& growing,
@@ -117,7 +78,7 @@ StatusOr<load::KeySequenceOptions> MakeKeyOptions(const v1::Keys& keys,
   if (options.order == load::KeyOrder::kLatest || options.order == load::KeyOrder::kList) {
     return options;
   }
-  const v1::Range* const range = RangeOf(keys);
+  const v1::Range* const range = wire::RangeOf(keys);
   options.first = range != nullptr ? range->first() : 1;
   options.last = range != nullptr ? range->last() : table.rows;
   if (options.first > options.last) {

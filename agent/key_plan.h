@@ -9,9 +9,6 @@
 
 namespace cavalry::agent {
 
-// The keys of an operation (or a native statement's parameter); null if its kind has none.
-const v1::Keys* KeysOf(const v1::OperationSpec& operation);
-
 // Order, range and law of the keys. `growing`: the key space of the table, for latest. Seed, stream
 // and number of draws are left to the caller. REQUIRES: not same_as.
 StatusOr<load::KeySequenceOptions> MakeKeyOptions(const v1::Keys& keys,

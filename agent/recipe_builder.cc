@@ -11,6 +11,7 @@
 #include "agent/writers.h"
 #include "core/base/mix.h"
 #include "core/base/random.h"
+#include "core/wire/operation_keys.h"
 
 namespace cavalry::agent {
 namespace {
@@ -173,7 +174,7 @@ class RecipeBuilder {
   }
 
   Status AddKeys(const v1::OperationSpec& spec, load::OperationRecipe* recipe) {
-    const v1::Keys* keys = KeysOf(spec);
+    const v1::Keys* keys = wire::KeysOf(spec);
     if (keys == nullptr) return absl::OkStatus();
     const drivers::OperationPlan& plan = *recipe->plan;
     const bool many = plan.kind == OperationKind::kMultiRead;

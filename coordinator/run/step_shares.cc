@@ -6,6 +6,7 @@
 #include "coordinator/run/load_split.h"
 #include "coordinator/spec/spec_check.h"
 #include "core/base/check.h"
+#include "core/wire/operation_keys.h"
 
 namespace cavalry::run {
 namespace {
@@ -13,12 +14,7 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 std::uint64_t KeysInRange(const v1::Keys& keys) {
-  const v1::Range* range = nullptr;
-  if (keys.has_sequential()) range = &keys.sequential().range();
-  if (keys.has_uniform()) range = &keys.uniform().range();
-  if (keys.has_zipf()) range = &keys.zipf().range();
-  if (keys.has_hotspot()) range = &keys.hotspot().range();
-  if (keys.has_exponential()) range = &keys.exponential().range();
+  const v1::Range* range = wire::RangeOf(keys);
   if (range == nullptr || range->last() < range->first()) return 0;
   return range->last() - range->first() + 1;
 }
@@ -30,7 +26,7 @@ std::uint64_t IterationsOfPass(const v1::Workload& workload) {
   std::uint64_t per_iteration = spec::TimesPerIteration(workload, operation->name());
   if (operation->has_multi_read()) per_iteration *= operation->multi_read().count();
   per_iteration = std::max<std::uint64_t>(per_iteration, 1);
-  const std::uint64_t count = KeysInRange(*spec::KeysOf(*operation));
+  const std::uint64_t count = KeysInRange(*wire::KeysOf(*operation));
   return count / per_iteration + (count % per_iteration != 0 ? 1 : 0);
 }
 

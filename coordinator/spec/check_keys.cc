@@ -1,26 +1,10 @@
 #include "coordinator/spec/checker.h"
+#include "core/wire/operation_keys.h"
 
 namespace cavalry::spec {
 namespace {
 
 constexpr double kMaxTheta = 5;
-
-const v1::Range* RangeOf(const v1::Keys& keys) {
-  switch (keys.sequence_case()) {
-    case v1::Keys::kSequential:
-      return &keys.sequential().range();
-    case v1::Keys::kUniform:
-      return &keys.uniform().range();
-    case v1::Keys::kZipf:
-      return &keys.zipf().range();
-    case v1::Keys::kHotspot:
-      return &keys.hotspot().range();
-    case v1::Keys::kExponential:
-      return &keys.exponential().range();
-    default:
-      return nullptr;  // same_as, latest, from_file
-  }
-}
 
 void CheckTheta(const std::string& path, double theta, Checker* checker) {
   if (theta > 0 && theta <= kMaxTheta) return;
@@ -112,7 +96,7 @@ void CheckKeys(const std::string& path, const v1::Keys& keys, const v1::Table& t
     default:
       break;
   }
-  if (const v1::Range* range = RangeOf(keys)) CheckRange(path, *range, table, checker);
+  if (const v1::Range* range = wire::RangeOf(keys)) CheckRange(path, *range, table, checker);
 }
 
 }  // namespace cavalry::spec

@@ -1,6 +1,7 @@
 #include "coordinator/spec/checker.h"
 #include "coordinator/spec/spec_check.h"
 #include "core/base/clock.h"
+#include "core/wire/operation_keys.h"
 
 namespace cavalry::spec {
 namespace {
@@ -71,7 +72,7 @@ std::string HinderingPipeline(const v1::Workload& workload) {
   for (const std::string& name : OperationsOfScript(workload)) {
     for (const v1::OperationSpec& operation : workload.operations()) {
       if (operation.name() != name) continue;
-      const bool on_table = KeysOf(operation) != nullptr || operation.has_insert();
+      const bool on_table = wire::KeysOf(operation) != nullptr || operation.has_insert();
       if (!on_table) return fmt::format("'{}' in the script", name);
     }
   }

@@ -5,6 +5,7 @@
 #include "coordinator/spec/spec_check.h"
 #include "core/base/mix.h"
 #include "core/base/units.h"
+#include "core/wire/operation_keys.h"
 
 namespace cavalry::spec {
 namespace {
@@ -55,7 +56,7 @@ class StepsCheck {
     if (operation.has_insert()) rows_ += repeat * operation.insert().batch();
     const std::string of_operation =
         fmt::format("operations.{}.{}.", operation.name(), KindName(operation));
-    if (const v1::Keys* keys = KeysOf(operation)) {
+    if (const v1::Keys* keys = wire::KeysOf(operation)) {
       SameAs(of_operation + "keys", operation, *keys);
     }
     for (int i = 0; i < operation.native().parameters_size(); ++i) {

@@ -5,6 +5,7 @@
 #include "coordinator/spec/checker.h"
 #include "coordinator/spec/scalar.h"
 #include "coordinator/spec/spec_check.h"
+#include "core/wire/operation_keys.h"
 
 namespace cavalry::spec {
 namespace {
@@ -175,9 +176,10 @@ void CheckColumns(const std::string& path, const v1::Table& table, Checker* chec
 
 void CheckTables(Checker* checker) {
   const auto& operations = checker->written().operations();
-  const bool needs_table = std::any_of(
-      operations.begin(), operations.end(),
-      [](const v1::OperationSpec& one) { return KeysOf(one) != nullptr || one.has_insert(); });
+  const bool needs_table =
+      std::any_of(operations.begin(), operations.end(), [](const v1::OperationSpec& one) {
+        return wire::KeysOf(one) != nullptr || one.has_insert();
+      });
   if (checker->written().tables_size() == 0 && needs_table) {
     checker->Fault("tables",
                    "the operations need a table, such as 'customer: { rows: 1000, "

@@ -46,9 +46,6 @@ std::vector<std::string> TableOwners(const v1::Workload& workload);
 // Kind of an operation ("read", "multi_read"): the name of the set member of `kind`. "" if none.
 std::string KindName(const v1::OperationSpec& operation);
 
-// The keys that an operation works on; null if its kind has none.
-const v1::Keys* KeysOf(const v1::OperationSpec& operation);
-
 // Whether the operation is an insert, update or delete: what the audit reads back.
 bool IsAuditedWrite(const v1::OperationSpec& operation);
 

@@ -3,6 +3,7 @@
 
 #include "coordinator/spec/schema.h"
 #include "coordinator/spec/spec_check.h"
+#include "core/wire/operation_keys.h"
 
 namespace cavalry::spec {
 namespace {
@@ -106,25 +107,6 @@ std::string KindName(const v1::OperationSpec& operation) {
   return member == nullptr ? "" : member->name();
 }
 
-const v1::Keys* KeysOf(const v1::OperationSpec& operation) {
-  switch (operation.kind_case()) {
-    case v1::OperationSpec::kRead:
-      return &operation.read().keys();
-    case v1::OperationSpec::kMultiRead:
-      return &operation.multi_read().keys();
-    case v1::OperationSpec::kScan:
-      return &operation.scan().keys();
-    case v1::OperationSpec::kUpdate:
-      return &operation.update().keys();
-    case v1::OperationSpec::kDelete:
-      return &operation.delete_().keys();
-    case v1::OperationSpec::kIncrement:
-      return &operation.increment().keys();
-    default:
-      return nullptr;
-  }
-}
-
 bool IsAuditedWrite(const v1::OperationSpec& operation) {
   return operation.has_insert() || operation.has_update() || operation.has_delete_();
 }
@@ -169,7 +151,7 @@ const v1::OperationSpec* PassOperation(const v1::Workload& workload) {
     const v1::OperationSpec* operation = FindOperation(workload, step.operation());
     if (operation == nullptr) return nullptr;
     if (IsPreliminary(*operation)) continue;
-    const v1::Keys* keys = KeysOf(*operation);
+    const v1::Keys* keys = wire::KeysOf(*operation);
     const bool known =
         keys != nullptr && !keys->has_same_as() && !keys->has_latest() && !keys->has_from_file();
     return known ? operation : nullptr;

@@ -194,6 +194,13 @@ bool ServerGivesKeys(const drivers::OperationPlan& plan) {
 
 }  // namespace
 
+bool LeavesOpen(const drivers::OpResult& result) {
+  return result.outcome != Outcome::kOk &&
+         (result.outcome_unknown || result.outcome == Outcome::kTimeout ||
+          result.outcome == Outcome::kBroken || result.outcome == Outcome::kAbandoned ||
+          result.outcome == Outcome::kSent);
+}
+
 void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prepared,
                     const drivers::OpResult& result, Ledger* ledger) {
   const drivers::OperationPlan& plan = *recipe.plan;
@@ -201,11 +208,7 @@ void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prep
   if (!drivers::IsWrite(plan.kind) || plan.kind == drivers::OperationKind::kIncrement) return;
   const Outcome outcome = result.outcome;
   const std::uint32_t rows = plan.kind == drivers::OperationKind::kInsert ? plan.batch : 1;
-  // Written without an answer, or given up in flight: the row may be there.
-  const bool open =
-      outcome != Outcome::kOk &&
-      (result.outcome_unknown || outcome == Outcome::kTimeout || outcome == Outcome::kBroken ||
-       outcome == Outcome::kAbandoned || outcome == Outcome::kSent);
+  const bool open = LeavesOpen(result);
   if (ServerGivesKeys(plan)) {
     ledger->RecordGivenInserts(recipe.table, result.insert_id, rows, outcome, open);
   } else if (!recipe.auditable) {

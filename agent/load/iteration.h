@@ -156,6 +156,9 @@ class RowChecker final : public drivers::RowVisitor {
   bool right_ = true;
 };
 
+// Whether an operation's end leaves open if it was done: there is no answer, or none that says so.
+bool LeavesOpen(const drivers::OpResult& result);
+
 // Enters a write's end into the ledger (others are passed over). The one way to fill a ledger. Of
 // the result class, outcome_unknown and insert_id are looked at.
 void RecordInLedger(const OperationRecipe& recipe, const PreparedOperation& prepared,

@@ -17,12 +17,6 @@ std::size_t CountWrites(const LoadPlan& plan) {
       }));
 }
 
-// Whether the answer of a write leaves open if it was done.
-bool IsOpen(const drivers::OpResult& result) {
-  return result.outcome_unknown || result.outcome == Outcome::kTimeout ||
-         result.outcome == Outcome::kBroken || result.outcome == Outcome::kAbandoned;
-}
-
 }  // namespace
 
 ScriptSlot::ScriptSlot(StepContext* context, std::uint32_t session)
@@ -146,9 +140,6 @@ void ScriptSlot::RecordEnd(const drivers::OpResult& result, Nanos end) {
     late.code = "timeout";
     late.text = "answered after operation_timeout";
     RecordResult(late, end);
-    const bool begun = prepared_.operation.plan->kind == drivers::OperationKind::kBegin &&
-                       result.outcome == Outcome::kOk;
-    if (begun) transaction_ = Transaction::kOpen;  // to be rolled back
   } else {
     RecordResult(result, end);
   }
@@ -197,12 +188,13 @@ void ScriptSlot::FollowTransaction(const drivers::OpResult& result) {
     case drivers::OperationKind::kBegin:
       // Within another one it commits that first.
       if (ok && in_transaction()) EndTransaction(Outcome::kOk, false);
-      if (ok) transaction_ = Transaction::kOpen;
+      // One that may have begun is to be rolled back, too.
+      if (ok || load::LeavesOpen(result)) transaction_ = Transaction::kOpen;
       break;
     case drivers::OperationKind::kCommit:
       if (ok) {
         EndTransaction(Outcome::kOk, false);
-      } else if (IsOpen(result)) {
+      } else if (load::LeavesOpen(result)) {
         EndTransaction(Outcome::kBroken, true);
       }
       break;

@@ -1,6 +1,8 @@
 #include "agent/phases/tables.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "agent/phases/preflight_connect.h"
 #include "agent/phases/targets.h"
@@ -28,15 +30,16 @@ struct Owner {
   }
 };
 
-// Connects and looks at every table before anything is changed.
-StatusOr<Owner> LookAtTables(const PhaseContext& context, bool count = true) {
+// Looks at every table before anything is changed. `count`: see Admin::Describe.
+StatusOr<Owner> LookAtTables(const PhaseContext& context, std::unique_ptr<drivers::Admin> admin,
+                             bool count) {
   const v1::RunPhase& order = context.order;
   Owner owner;
   owner.target = order.target();
   CAVALRY_ASSIGN_OR_RETURN(const TargetPlan target,
                            MakeTargetPlan(order.workload(), order.target()));
   owner.database = target.settings.Text("database", "");
-  CAVALRY_ASSIGN_OR_RETURN(owner.admin, ConnectAdmin(order.workload(), order.target()));
+  owner.admin = std::move(admin);
   for (const v1::Table& spec : order.workload().tables()) {
     CAVALRY_RETURN_IF_ERROR(context.CheckStop());
     Table table;
@@ -51,6 +54,12 @@ StatusOr<Owner> LookAtTables(const PhaseContext& context, bool count = true) {
     owner.tables.push_back(std::move(table));
   }
   return owner;
+}
+
+StatusOr<Owner> LookAtTables(const PhaseContext& context) {
+  CAVALRY_ASSIGN_OR_RETURN(std::unique_ptr<drivers::Admin> admin,
+                           ConnectAdmin(context.order.workload(), context.order.target()));
+  return LookAtTables(context, std::move(admin), true);
 }
 
 // Refuses as a whole when one table is there that cavalry did not create.
@@ -233,7 +242,7 @@ Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
     CAVALRY_RETURN_IF_ERROR(TryEndpoints(target, operations, ConnectTimeout(workload.load())));
   }
   // A target without tables of its own is described by its owner, which is the same server.
-  CAVALRY_ASSIGN_OR_RETURN(const std::unique_ptr<drivers::Admin> admin,
+  CAVALRY_ASSIGN_OR_RETURN(std::unique_ptr<drivers::Admin> admin,
                            ConnectAdmin(workload, target.owner));
   CAVALRY_ASSIGN_OR_RETURN(const auto variables, admin->ServerVariables());
   for (const auto& [name, value] : variables) {
@@ -242,18 +251,17 @@ Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
     variable->set_value(value);
   }
   if (!target.driver->owns_tables()) return absl::OkStatus();
-  if (target.owner == target.name && workload.reset() != v1::RESET_NEVER) {
-    // Said now rather than by the reset, so that a check says it too.
-    CAVALRY_ASSIGN_OR_RETURN(const Owner owner, LookAtTables(context, false));
-    CAVALRY_RETURN_IF_ERROR(RefuseForeign(owner, "reset"));
+  if (target.loaded) {
+    CAVALRY_ASSIGN_OR_RETURN(const auto limits,
+                             admin->Limits(workload.load().sessions(), operations.size()));
+    for (const std::string& limit : limits) {
+      done->add_warnings(fmt::format("{}: {}", target.name, limit));
+    }
   }
-  if (!target.loaded) return absl::OkStatus();
-  CAVALRY_ASSIGN_OR_RETURN(const auto limits,
-                           admin->Limits(workload.load().sessions(), operations.size()));
-  for (const std::string& limit : limits) {
-    done->add_warnings(fmt::format("{}: {}", target.name, limit));
-  }
-  return absl::OkStatus();
+  if (target.owner != target.name || workload.reset() == v1::RESET_NEVER) return absl::OkStatus();
+  // Said now rather than by the reset, so that a check says it too.
+  CAVALRY_ASSIGN_OR_RETURN(const Owner owner, LookAtTables(context, std::move(admin), false));
+  return RefuseForeign(owner, "reset");
 }
 
 }  // namespace cavalry::agent

@@ -5,6 +5,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
+#include "core/base/check.h"
 #include "core/wire/enum_word.h"
 #include "drivers/registry.h"
 
@@ -51,15 +52,28 @@ std::string ScalarText(const Message& message, const FieldDescriptor& field) {
   }
 }
 
+// The elements of a list of texts, separated by commas.
+std::string ListText(const Message& message, const FieldDescriptor& field) {
+  const auto* reflection = message.GetReflection();
+  std::string text;
+  for (int i = 0; i < reflection->FieldSize(message, &field); ++i) {
+    if (i > 0) text += ',';
+    text += reflection->GetRepeatedString(message, &field, i);
+  }
+  return text;
+}
+
 // Adds the set fields of `options` under `prefix`.
 void AddSettings(const Message& options, const std::string& prefix, Settings* settings) {
   const auto* reflection = options.GetReflection();
   std::vector<const FieldDescriptor*> fields;
   reflection->ListFields(options, &fields);
   for (const FieldDescriptor* field : fields) {
-    if (field->is_repeated()) continue;
     Setting setting{prefix + std::string(field->name()), "", false, ""};
-    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
+    if (field->is_repeated()) {
+      CAVALRY_CHECK(field->cpp_type() == FieldDescriptor::CPPTYPE_STRING);
+      setting.value = ListText(options, *field);
+    } else if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
       setting.value = ScalarText(options, *field);
     } else if (field->message_type() == v1::SecretText::descriptor()) {
       v1::SecretText secret;

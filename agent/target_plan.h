@@ -24,7 +24,7 @@ struct TargetPlan {
 StatusOr<TargetPlan> MakeTargetPlan(const v1::Workload& workload, std::string_view name);
 
 // A target's options as settings, by reflection over its message. A message among them is there as
-// "true", its fields as "tls.ca".
+// "true", its fields as "tls.ca"; a list of texts is one text, separated by commas.
 Settings ToSettings(const google::protobuf::Message& options);
 
 // Whether the target's driver knows the operations' kinds and can do them with these settings.

@@ -32,13 +32,13 @@ ConnectionSet::ConnectionSet(WorkerContext* context, ConnectionUser* user, std::
     const drivers::CodecFactory& factory = **codecs;
     by_endpoint_.resize(factory.endpoints().size());
     for (const std::uint32_t which : OperationsOf(context->plan.script)) {
-      drivers::Operation operation;
-      operation.plan = &context->plan.operations[which];
-      const std::size_t endpoint = factory.Route(operation);
-      CAVALRY_CHECK(endpoint < by_endpoint_.size());
-      if (by_endpoint_[endpoint] != nullptr) continue;
-      connections_.push_back(std::make_unique<Channel>(context, this, factory, endpoint, tickets));
-      by_endpoint_[endpoint] = connections_.back().get();
+      for (const std::size_t endpoint : factory.EndpointsOf(context->plan.operations[which])) {
+        CAVALRY_CHECK(endpoint < by_endpoint_.size());
+        if (by_endpoint_[endpoint] != nullptr) continue;
+        connections_.push_back(
+            std::make_unique<Channel>(context, this, factory, endpoint, tickets));
+        by_endpoint_[endpoint] = connections_.back().get();
+      }
     }
   } else {
     const auto& pollables = std::get<std::unique_ptr<drivers::PollableFactory>>(clients);
@@ -70,8 +70,7 @@ std::uint32_t ConnectionSet::failed_attempts() const {
 
 Connection& ConnectionSet::For(const drivers::Operation& operation) {
   if (connections_.size() == 1) return *connections_.front();
-  const auto& factory = *std::get<std::unique_ptr<drivers::CodecFactory>>(context_->shared.clients);
-  Connection* const connection = by_endpoint_[factory.Route(operation)];
+  Connection* const connection = by_endpoint_[context_->router->First(operation)];
   CAVALRY_CHECK(connection != nullptr);
   return *connection;
 }

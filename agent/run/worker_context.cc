@@ -13,6 +13,10 @@ WorkerContext::WorkerContext(SharedRun* shared_in, std::uint32_t worker_in,
       loop(std::move(loop_in)),
       wheel(now),
       pacer(&wheel, ConnectDistance(plan, shared_in->workers), now, worker_in, shared_in->workers) {
+  if (const auto* codecs =
+          std::get_if<std::unique_ptr<drivers::CodecFactory>>(&shared_in->clients)) {
+    router = (*codecs)->NewRouter();
+  }
 }
 
 void WorkerContext::ResumeReady() {

@@ -12,6 +12,7 @@
 #include "agent/run/loop.h"
 #include "agent/run/step_context.h"
 #include "agent/run/timer_wheel.h"
+#include "drivers/core/codec.h"
 
 namespace cavalry::run {
 
@@ -31,6 +32,7 @@ struct WorkerContext : StepContext {
   void Dispatch();
 
   std::unique_ptr<Loop> loop;
+  std::unique_ptr<drivers::Router> router;  // null: no codecs
   TimerWheel wheel;
   ConnectPacer pacer;
   FramePool frames;

@@ -11,6 +11,7 @@
 #include "coordinator/report/text_layout.h"
 #include "coordinator/spec/spec_check.h"
 #include "core/base/units.h"
+#include "core/wire/enum_word.h"
 
 namespace cavalry::report {
 namespace {
@@ -268,6 +269,11 @@ std::string ConnectLines(const Report& report) {
   return text;
 }
 
+std::string Word(const google::protobuf::EnumDescriptor* type, int value) {
+  const auto* known = type->FindValueByNumber(value);
+  return known == nullptr ? "" : wire::EnumWord(*known);
+}
+
 std::string EqualLines(const Report& report) {
   const v1::Workload& workload = report.run->run().workload();
   std::vector<std::string> modes;
@@ -281,6 +287,18 @@ std::string EqualLines(const Report& report) {
                       mysql.transport() == v1::TRANSPORT_UNIX ? "a Unix socket" : "TCP"));
     } else if (target.has_handlersocket()) {
       modes.push_back(fmt::format("{} speaks HandlerSocket over TCP", target.name()));
+    } else if (target.has_memcached()) {
+      const v1::Memcached& options = target.memcached();
+      modes.push_back(fmt::format("{} speaks memcached's {} protocol over {}", target.name(),
+                                  Word(v1::MemcachedProtocol_descriptor(), options.protocol()),
+                                  options.socket().empty() ? "TCP" : "a Unix socket"));
+    } else if (target.has_cassandra()) {
+      const v1::Cassandra& options = target.cassandra();
+      modes.push_back(
+          fmt::format("{} sends {} CQL, reads at {}, writes at {}", target.name(),
+                      Word(v1::Statements_descriptor(), options.statements()),
+                      Word(v1::Consistency_descriptor(), options.consistency().read()),
+                      Word(v1::Consistency_descriptor(), options.consistency().write())));
     }
   }
   if (modes.size() < 2) return "";

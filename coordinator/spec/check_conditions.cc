@@ -1,4 +1,5 @@
 #include "coordinator/spec/checker.h"
+#include "coordinator/spec/spec_check.h"
 #include "core/base/clock.h"
 
 namespace cavalry::spec {
@@ -18,10 +19,11 @@ void CheckPreparation(const std::string& path, const v1::Preparation& preparatio
     const std::string native_path = fmt::format("{}.native.{}", path, native.target());
     if (native.statement().empty()) checker->Fault(native_path, "needs a statement");
     const v1::Target* target = checker->FindTarget(native.target());
-    // Others have no statements of their own.
-    if (target == nullptr || target->has_mysql()) continue;
+    // HandlerSocket has no statements.
+    if (target == nullptr || CanOwnTables(*target)) continue;
     if (target->kind_case() == v1::Target::KIND_NOT_SET) continue;  // a fault of its own
-    checker->Fault(native_path, "'{}' takes no statements; name a mysql target", native.target());
+    checker->Fault(native_path, "'{}' takes no statements; name its tables' owner",
+                   native.target());
   }
 }
 

@@ -87,9 +87,9 @@ void CheckAudit(Checker* checker) {
   const v1::Audit& audit = checker->filled().audit();
   const v1::Target* via = checker->FindTarget(audit.via());
   if (via == nullptr) return;
-  if (!via->has_mysql()) {
-    checker->Fault("audit.via", "'{}' is {}; writes are read back over a mysql target", via->name(),
-                   DriverOf(*via));
+  if (!CanOwnTables(*via)) {
+    checker->Fault("audit.via", "'{}' is {}; writes are read back over a target that owns tables",
+                   via->name(), DriverOf(*via));
     return;
   }
   for (const v1::Target& target : checker->filled().targets()) {

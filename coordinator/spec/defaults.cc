@@ -48,11 +48,49 @@ void FillHandlersocket(const v1::Workload& workload, const std::string& owner,
   }
 }
 
+void FillMemcached(v1::Memcached* options) {
+  if (options->servers().empty() && options->socket().empty()) {
+    if (options->host().empty()) options->set_host("127.0.0.1");
+    if (options->port() == 0) options->set_port(11211);
+  }
+  if (options->protocol() == v1::MEMCACHED_PROTOCOL_UNSPECIFIED) {
+    options->set_protocol(v1::MEMCACHED_PROTOCOL_TEXT);
+  }
+  if (options->key().empty()) options->set_key("cavalry:{table}:{key}");
+  if (options->value() == v1::MEMCACHED_VALUE_UNSPECIFIED) {
+    options->set_value(v1::MEMCACHED_VALUE_PACKED);
+  }
+  if (options->has_tls() && !options->tls().has_verify()) options->mutable_tls()->set_verify(true);
+}
+
+void FillCassandra(v1::Cassandra* options) {
+  if (options->contact_points().empty()) options->add_contact_points("127.0.0.1");
+  if (options->port() == 0) options->set_port(9042);
+  if (options->replication().empty()) {
+    options->set_replication("{'class': 'SimpleStrategy', 'replication_factor': 1}");
+  }
+  v1::ConsistencyLevels& levels = *options->mutable_consistency();
+  if (levels.read() == v1::CONSISTENCY_UNSPECIFIED) levels.set_read(v1::CONSISTENCY_LOCAL_ONE);
+  if (levels.write() == v1::CONSISTENCY_UNSPECIFIED) levels.set_write(v1::CONSISTENCY_LOCAL_ONE);
+  if (levels.serial() == v1::CONSISTENCY_UNSPECIFIED) levels.set_serial(v1::CONSISTENCY_SERIAL);
+  if (options->connections() == 0) options->set_connections(1);
+  if (options->compression() == v1::CASSANDRA_COMPRESSION_UNSPECIFIED) {
+    options->set_compression(v1::CASSANDRA_COMPRESSION_NONE);
+  }
+  if (options->statements() == v1::STATEMENTS_UNSPECIFIED) {
+    options->set_statements(v1::STATEMENTS_PREPARED);
+  }
+  if (options->page_size() == 0) options->set_page_size(5000);
+  if (options->has_tls() && !options->tls().has_verify()) options->mutable_tls()->set_verify(true);
+}
+
 void FillTargets(v1::Workload* workload) {
   for (v1::Target& target : *workload->mutable_targets()) {
     if (target.tables_of().empty()) target.set_tables_of(target.name());
     if (!target.has_load()) target.set_load(true);
     if (target.has_mysql()) FillMysql(target.mutable_mysql());
+    if (target.has_memcached()) FillMemcached(target.mutable_memcached());
+    if (target.has_cassandra()) FillCassandra(target.mutable_cassandra());
     if (target.has_handlersocket()) {
       FillHandlersocket(*workload, target.tables_of(), target.mutable_handlersocket());
     }

@@ -37,6 +37,9 @@ std::string DriverOf(const v1::Target& target);
 // Name of the target that owns the tables of `target`.
 std::string OwnerOf(const v1::Target& target);
 
+// Whether targets of this kind can create, fill and read back tables: all but handlersocket.
+bool CanOwnTables(const v1::Target& target);
+
 // Whether steps are made for the target: it has no 'load: false'.
 bool IsLoaded(const v1::Target& target);
 

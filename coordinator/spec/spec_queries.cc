@@ -87,6 +87,10 @@ std::string OwnerOf(const v1::Target& target) {
   return target.tables_of().empty() ? target.name() : target.tables_of();
 }
 
+bool CanOwnTables(const v1::Target& target) {
+  return target.kind_case() != v1::Target::KIND_NOT_SET && !target.has_handlersocket();
+}
+
 bool IsLoaded(const v1::Target& target) { return !target.has_load() || target.load(); }
 
 std::vector<std::string> TableOwners(const v1::Workload& workload) {

@@ -39,6 +39,9 @@ class Driver {
   virtual std::uint32_t files_per_session() const = 0;  // at most
   // Whether targets of this kind create, fill and audit tables.
   virtual bool owns_tables() const = 0;
+  // Whether a write replaces the row whole, as under a key-value store: updates then come with all
+  // columns but the key's, those that the spec does not set as they were filled.
+  virtual bool replaces_rows() const { return false; }
   // The driver's own check of settings and operations, without a connection: names that cannot be
   // sent, columns it cannot write. Errors say what to change.
   virtual Status Check(const Settings& settings,
@@ -46,7 +49,8 @@ class Driver {
   // Sentences worth telling before the run (columns that get no default, …).
   virtual std::vector<std::string> Warnings(const Settings& settings,
                                             const std::vector<OperationPlan>& operations) const = 0;
-  // REQUIRES: Check passed. May resolve names, never connects.
+  // REQUIRES: Check passed. May look up names, and ask a cluster for its nodes within the connect
+  // timeout; blocking.
   virtual StatusOr<ClientFactory> NewClientFactory(const ClientConfig& config) const = 0;
   // REQUIRES: owns_tables().
   virtual StatusOr<std::unique_ptr<Admin>> NewAdmin(const Settings& settings) const = 0;

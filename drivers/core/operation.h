@@ -179,6 +179,7 @@ struct OpResult {
   std::uint64_t bytes = 0;      // payload bytes received
   std::string_view code;        // the server's own code: "1062", "1 121", "2 readonly"
   std::string_view text;        // what it said, or what we say
+  std::string_view warning;     // what the server remarked on an answer of any class; mostly empty
 };
 
 }  // namespace cavalry::drivers

@@ -49,6 +49,17 @@ bool Uses(const std::vector<OperationPlan>& operations, Port port) {
                      [port](const OperationPlan& plan) { return PortOf(plan.kind) == port; });
 }
 
+class PortRouter final : public Router {
+ public:
+  explicit PortRouter(std::size_t write_endpoint) : write_endpoint_(write_endpoint) {}
+  std::size_t First(const Operation& operation) override {
+    return PortOf(operation.plan->kind) == Port::kRead ? 0 : write_endpoint_;
+  }
+
+ private:
+  const std::size_t write_endpoint_;
+};
+
 }  // namespace
 
 StatusOr<Options> ReadOptions(const Settings& settings) {
@@ -80,8 +91,12 @@ HandlerSocketFactory::HandlerSocketFactory(const Options& options,
   }
 }
 
-std::size_t HandlerSocketFactory::Route(const Operation& operation) const {
-  return PortOf(operation.plan->kind) == Port::kRead ? 0 : write_endpoint_;
+std::vector<std::size_t> HandlerSocketFactory::EndpointsOf(const OperationPlan& plan) const {
+  return {PortOf(plan.kind) == Port::kRead ? 0 : write_endpoint_};
+}
+
+std::unique_ptr<Router> HandlerSocketFactory::NewRouter() const {
+  return std::make_unique<PortRouter>(write_endpoint_);
 }
 
 std::unique_ptr<Codec> HandlerSocketFactory::NewCodec(std::size_t endpoint) const {

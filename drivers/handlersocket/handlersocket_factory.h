@@ -36,7 +36,8 @@ class HandlerSocketFactory final : public CodecFactory {
   HandlerSocketFactory(const Options& options, const std::vector<OperationPlan>& operations);
 
   const std::vector<Endpoint>& endpoints() const override { return endpoints_; }
-  std::size_t Route(const Operation& operation) const override;
+  std::vector<std::size_t> EndpointsOf(const OperationPlan& plan) const override;
+  std::unique_ptr<Router> NewRouter() const override;
   std::unique_ptr<Codec> NewCodec(std::size_t endpoint) const override;
 
  private:

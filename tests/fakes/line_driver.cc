@@ -132,13 +132,26 @@ class LineCodec final : public drivers::Codec {
   OpResult error_;
 };
 
+class LineRouter final : public drivers::Router {
+ public:
+  explicit LineRouter(const drivers::CodecFactory& factory) : factory_(factory) {}
+  std::size_t First(const drivers::Operation& operation) override {
+    return factory_.EndpointsOf(*operation.plan).front();
+  }
+
+ private:
+  const drivers::CodecFactory& factory_;
+};
+
 class LineCodecFactory final : public drivers::CodecFactory {
  public:
   explicit LineCodecFactory(const LineDriverOptions& options) : options_(options) {}
   const std::vector<drivers::Endpoint>& endpoints() const override { return options_.endpoints; }
-  std::size_t Route(const Operation& operation) const override {
-    return operation.plan->kind == drivers::OperationKind::kRead ? 0
-                                                                 : options_.endpoints.size() - 1;
+  std::vector<std::size_t> EndpointsOf(const drivers::OperationPlan& plan) const override {
+    return {plan.kind == drivers::OperationKind::kRead ? 0 : options_.endpoints.size() - 1};
+  }
+  std::unique_ptr<drivers::Router> NewRouter() const override {
+    return std::make_unique<LineRouter>(*this);
   }
   std::unique_ptr<drivers::Codec> NewCodec(std::size_t) const override {
     return std::make_unique<LineCodec>(options_);

@@ -209,7 +209,7 @@ Client Target::Connect(OperationKind kind) {
     if (plan.kind == kind) operation.plan = &plan;
   }
   CAVALRY_CHECK(operation.plan != nullptr);
-  return Client(*factory_, factory_->Route(operation));
+  return Client(*factory_, factory_->EndpointsOf(*operation.plan).front());
 }
 
 OperationPlan& Target::AddPlan(OperationKind kind, std::vector<std::uint32_t> columns) {

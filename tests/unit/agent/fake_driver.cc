@@ -141,7 +141,8 @@ class FakeAdmin final : public Admin {
 class NoClients final : public CodecFactory {
  public:
   const std::vector<Endpoint>& endpoints() const override { return endpoints_; }
-  std::size_t Route(const Operation&) const override { return 0; }
+  std::vector<std::size_t> EndpointsOf(const OperationPlan&) const override { return {0}; }
+  std::unique_ptr<Router> NewRouter() const override { return nullptr; }
   std::unique_ptr<Codec> NewCodec(std::size_t) const override { return nullptr; }
 
  private:

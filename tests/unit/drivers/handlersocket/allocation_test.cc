@@ -109,7 +109,8 @@ TEST(Allocation, NoneForTheOtherForms) {
     operation.plan = &plans.all()[index];
     if (!keys.empty()) operation.key = Key(std::span<const Value>(keys));
     operation.values = values;
-    const std::unique_ptr<Codec> codec = factory.NewCodec(factory.Route(operation));
+    const std::unique_ptr<Codec> codec =
+        factory.NewCodec(factory.EndpointsOf(*operation.plan).front());
     Counter counter;
     ByteBuffer out;
     ConnectionState state = codec->Start(out);

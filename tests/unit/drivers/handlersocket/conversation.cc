@@ -36,7 +36,7 @@ std::size_t EndpointOf(const HandlerSocketFactory& factory, const std::vector<Op
     if (PortOf(plan.kind) == port) operation.plan = &plan;
   }
   CAVALRY_CHECK(operation.plan != nullptr);
-  return factory.Route(operation);
+  return factory.EndpointsOf(*operation.plan).front();
 }
 
 Done ToDone(Ticket ticket, const OpResult& result) {

@@ -56,7 +56,9 @@ TEST(Factory, HasOnlyTheEndpointsThatOperationsUse) {
   EXPECT_EQ(both->endpoints()[1].label, "127.0.0.1:9999 (handlersocket write)");
   for (const OperationPlan& plan : plans.all()) {
     operation.plan = &plan;
-    EXPECT_EQ(both->Route(operation), plan.kind == OperationKind::kRead ? 0U : 1U);
+    EXPECT_EQ(both->NewRouter()->First(operation), plan.kind == OperationKind::kRead ? 0U : 1U);
+    EXPECT_EQ(both->EndpointsOf(plan),
+              std::vector<std::size_t>{plan.kind == OperationKind::kRead ? 0U : 1U});
   }
 
   SamplePlans reads;
@@ -73,7 +75,7 @@ TEST(Factory, HasOnlyTheEndpointsThatOperationsUse) {
   ASSERT_EQ(writing->endpoints().size(), 1U);
   EXPECT_EQ(writing->endpoints()[0].port, 9999);
   operation.plan = &writes.all()[1];
-  EXPECT_EQ(writing->Route(operation), 0U);
+  EXPECT_EQ(writing->NewRouter()->First(operation), 0U);
 }
 
 TEST(Factory, TakesItsSettings) {

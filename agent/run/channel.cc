@@ -21,9 +21,19 @@ constexpr Nanos kLongestBacklogWait = 50 * kMillisecond;
 
 }  // namespace
 
-Channel::Channel(WorkerContext* context, ConnectionSet* owner, const drivers::CodecFactory& factory,
-                 std::size_t endpoint, std::uint32_t tickets)
-    : Connection(context, owner), factory_(factory), endpoint_(endpoint), in_flight_(tickets) {}
+Channel::Channel(WorkerContext* context, ConnectionOwner* owner,
+                 const drivers::CodecFactory& factory, std::size_t endpoint, Tickets tickets,
+                 std::uint32_t count)
+    : Connection(context, owner),
+      factory_(factory),
+      endpoint_(endpoint),
+      tickets_(tickets),
+      node_(factory.endpoints_are_nodes() ? static_cast<std::uint32_t>(endpoint) : kNoNode),
+      in_flight_(count) {
+  if (tickets_ == Tickets::kOfSlots) return;
+  free_tickets_.reserve(count);
+  for (std::uint32_t ticket = count; ticket > 0; --ticket) free_tickets_.push_back(ticket - 1);
+}
 
 void Channel::Open() {
   codec_ = factory_.NewCodec(endpoint_);
@@ -37,8 +47,8 @@ void Channel::Open() {
 
 void Channel::Connect() {
   int error = 0;
-  const EndpointAddress& address = context().shared.addresses[endpoint_];
-  UniqueFd fd = BeginConnect(address, address_, &error);
+  const drivers::EndpointAddress& address = context().shared.addresses[endpoint_];
+  UniqueFd fd = drivers::BeginConnect(address, address_, &error);
   if (error == 0) {
     OnConnected(std::move(fd));
   } else if (error == EINPROGRESS) {
@@ -72,7 +82,7 @@ void Channel::OnEvents(short) {
   context().loop->RemoveWatch(watch_);
   UniqueFd socket = std::move(connecting_);
   socket_ = Socket::kNone;
-  const int error = ConnectError(socket.get());
+  const int error = drivers::ConnectError(socket.get());
   if (error == 0) {
     OnConnected(std::move(socket));
   } else {
@@ -110,11 +120,13 @@ void Channel::Execute(SessionSlot* slot) {
   slot->Begin();
   const std::size_t before = out_.size();
   slot->set_position(handed_over_ + before);
-  if (!codec_->Encode(slot->operation(), slot->ticket(), out_)) [[unlikely]] {
+  slot->set_node(node_);
+  const drivers::Ticket ticket = TicketFor(*slot);
+  if (!codec_->Encode(slot->operation(), ticket, out_)) [[unlikely]] {
     const bool lost = codec_->error().severity != Severity::kNormal;
     slot->Complete(codec_->error(), MonotonicNow());
     if (lost) {
-      EndInFlight(ErrnoResult(ECONNABORTED, Outcome::kBroken), handed_over_);
+      EndInFlight(drivers::ErrnoResult(ECONNABORTED, Outcome::kBroken), handed_over_);
       Lose();
     }
     return;
@@ -123,8 +135,8 @@ void Channel::Execute(SessionSlot* slot) {
     tracing_ = true;
     trace->AddSent(out_.view().substr(before));
   }
-  in_flight_[slot->ticket()] = slot;
-  ++in_flight_count_;
+  in_flight_[ticket] = slot;
+  if (tickets_ == Tickets::kOwn) free_tickets_.pop_back();
   if (!set()) {
     context().wheel.Set(this, slot->start() + context().plan.operation_timeout, slot->start());
   }
@@ -134,9 +146,25 @@ void Channel::Execute(SessionSlot* slot) {
   }
 }
 
+drivers::Ticket Channel::TicketFor(const SessionSlot& slot) {
+  if (tickets_ == Tickets::kOfSlots) return slot.ticket();
+  CAVALRY_CHECK(!free_tickets_.empty());
+  return free_tickets_.back();
+}
+
+SessionSlot* Channel::Release(drivers::Ticket ticket) {
+  CAVALRY_CHECK(ticket < in_flight_.size());
+  SessionSlot* const slot = std::exchange(in_flight_[ticket], nullptr);
+  CAVALRY_CHECK(slot != nullptr);
+  if (tickets_ == Tickets::kOwn) free_tickets_.push_back(ticket);
+  return slot;
+}
+
 void Channel::Flush() {
   unflushed_ = false;
-  if (sending_ || out_.empty() || socket_ != Socket::kOpen) return;
+  if (sending_ || socket_ != Socket::kOpen) return;
+  codec_->EndBatch(out_);
+  if (out_.empty()) return;
   handed_over_ += out_.size();
   const bool alone = ready() && in_flight_.size() == 1 && out_.size() <= kSilentBytes;
   sending_ = !context().loop->Send(stream_, out_, alone ? SendMode::kSilent : SendMode::kConfirmed);
@@ -163,7 +191,7 @@ void Channel::OnReceived(std::string_view bytes) {
     EndInFlight(codec_->error(), handed_over_);
     Lose();
   } else if (given_up_) [[unlikely]] {
-    EndInFlight(ErrnoResult(ECONNABORTED, Outcome::kBroken), handed_over_);
+    EndInFlight(drivers::ErrnoResult(ECONNABORTED, Outcome::kBroken), handed_over_);
     Lose();
   }
   context().ResumeReady();
@@ -183,10 +211,7 @@ void Channel::Trace(std::string_view received) {
 
 void Channel::OnDone(drivers::Ticket ticket, const drivers::OpResult& result) {
   const Nanos end = MonotonicNow();
-  CAVALRY_CHECK(ticket < in_flight_.size());
-  SessionSlot* const slot = std::exchange(in_flight_[ticket], nullptr);
-  CAVALRY_CHECK(slot != nullptr);
-  --in_flight_count_;
+  SessionSlot* const slot = Release(ticket);
   if (result.severity != Severity::kNormal) [[unlikely]] {
     given_up_ = true;
   } else {
@@ -198,10 +223,10 @@ void Channel::OnDone(drivers::Ticket ticket, const drivers::OpResult& result) {
 void Channel::OnLost(int error, std::size_t unsent) {
   if (state() == State::kConnecting) {
     // Connected, and lost before it was ready.
-    FailAttempt(ErrnoResult(error, Outcome::kBroken));
+    FailAttempt(drivers::ErrnoResult(error, Outcome::kBroken));
     return;
   }
-  EndInFlight(ErrnoResult(error, Outcome::kBroken), handed_over_ - unsent);
+  EndInFlight(drivers::ErrnoResult(error, Outcome::kBroken), handed_over_ - unsent);
   Lose();
   context().ResumeReady();
 }
@@ -210,12 +235,11 @@ void Channel::EndInFlight(const drivers::OpResult& result, std::uint64_t written
   drivers::OpResult unsent = result;
   unsent.outcome = Outcome::kNotSent;
   unsent.outcome_unknown = false;
-  for (SessionSlot*& entry : in_flight_) {
-    if (entry == nullptr) continue;
-    SessionSlot* const slot = std::exchange(entry, nullptr);
+  for (drivers::Ticket ticket = 0; ticket < in_flight_.size(); ++ticket) {
+    if (in_flight_[ticket] == nullptr) continue;
+    SessionSlot* const slot = Release(ticket);
     slot->Complete(slot->position() >= written ? unsent : result, MonotonicNow());
   }
-  in_flight_count_ = 0;
 }
 
 void Channel::OnReadyTimer(Nanos now) {
@@ -232,25 +256,33 @@ void Channel::OnReadyTimer(Nanos now) {
       next = std::min(next, deadline);
     }
   }
-  if (!expired) {
-    if (next != kNever) context().wheel.Set(this, next, now);
+  if (expired && EndExpired(now)) {
+    drivers::OpResult neighbour = drivers::ErrnoResult(ECONNABORTED, Outcome::kBroken);
+    neighbour.text = "given up with its connection after another operation's time-out";
+    EndInFlight(neighbour, handed_over_);
+    Lose();
     return;
   }
+  if (next != kNever) context().wheel.Set(this, next, now);
+}
+
+bool Channel::EndExpired(Nanos now) {
   drivers::OpResult result;
   result.outcome = Outcome::kTimeout;
-  result.severity = Severity::kReconnect;
   result.code = "timeout";
   result.text = "no answer within operation_timeout";
-  for (SessionSlot*& entry : in_flight_) {
-    if (entry == nullptr || entry->start() + timeout > now) continue;
-    SessionSlot* const slot = std::exchange(entry, nullptr);
+  bool give_up = false;
+  for (drivers::Ticket ticket = 0; ticket < in_flight_.size(); ++ticket) {
+    const SessionSlot* const due = in_flight_[ticket];
+    if (due == nullptr || due->start() + context().plan.operation_timeout > now) continue;
+    const bool goes_on = codec_->Forget(ticket);
+    give_up |= !goes_on;
+    SessionSlot* const slot = Release(ticket);
+    result.severity = goes_on ? Severity::kNormal : Severity::kReconnect;
     result.outcome_unknown = slot->position() < handed_over_;
     slot->Complete(result, MonotonicNow());
   }
-  drivers::OpResult neighbour = ErrnoResult(ECONNABORTED, Outcome::kBroken);
-  neighbour.text = "given up with its connection after another operation's time-out";
-  EndInFlight(neighbour, handed_over_);
-  Lose();
+  return give_up;
 }
 
 }  // namespace cavalry::run

@@ -6,36 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "agent/run/connection_set.h"
 #include "agent/run/worker_context.h"
 
 namespace cavalry::run {
 
-std::string_view ErrnoCode(int error) {
-  if (error == 0) return "closed_by_peer";
-  // No free port for this destination: the generator's limit, not the server's.
-  if (error == EADDRNOTAVAIL) return "local_port_exhausted";
-  const char* const name = strerrorname_np(error);
-  return name != nullptr ? name : "unknown_errno";
-}
-
-drivers::OpResult ErrnoResult(int error, Outcome outcome) {
-  drivers::OpResult result;
-  result.outcome = outcome;
-  result.severity = Severity::kReconnect;
-  result.outcome_unknown = outcome == Outcome::kBroken;
-  result.code = ErrnoCode(error);
-  const char* const text = error == 0 ? nullptr : strerrordesc_np(error);
-  result.text = error == 0               ? "the peer closed the connection"
-                : error == EADDRNOTAVAIL ? "no free local port for this destination: use Unix "
-                                           "sockets, or keep connections"
-                : text != nullptr        ? text
-                                         : "";
-  return result;
-}
-
-Connection::Connection(WorkerContext* context, ConnectionSet* owner)
-    : context_(context), set_(owner) {}
+Connection::Connection(WorkerContext* context, ConnectionOwner* owner)
+    : context_(context), owner_(owner) {}
 
 void Connection::OpenOnce() {
   once_ = true;
@@ -72,11 +48,11 @@ void Connection::BecomeReady() {
   if (was_ready_) ++interval.reconnects;
   was_ready_ = true;
   failed_attempts_ = 0;
-  set_->OnConnectionReady();
+  owner_->OnConnectionReady();
 }
 
 void Connection::FailAttempt(int error) {
-  FailAttempt(ErrnoResult(error, error == 0 ? Outcome::kBroken : Outcome::kNotSent));
+  FailAttempt(drivers::ErrnoResult(error, error == 0 ? Outcome::kBroken : Outcome::kNotSent));
 }
 
 void Connection::FailAttempt(const drivers::OpResult& result) {
@@ -85,12 +61,12 @@ void Connection::FailAttempt(const drivers::OpResult& result) {
   if (result.severity == Severity::kFatal) {
     context_->SetFatal(fmt::format("connect: {} {}", result.code, result.text));
   }
-  set_->NoteFailure(result);
+  owner_->NoteFailure(result);
   Drop();
   if (once_) {
     Cancel();
     SetClosed();
-    set_->OnOpenFailed();
+    owner_->OnOpenFailed();
   } else {
     TryLater();
   }
@@ -100,7 +76,7 @@ void Connection::Lose() {
   once_ = false;
   Drop();
   TryLater();
-  set_->OnConnectionLost();
+  owner_->OnConnectionLost();
 }
 
 void Connection::Reconnect() {
@@ -115,7 +91,7 @@ void Connection::TryLater() {
 
 void Connection::SetClosed() {
   state_ = State::kClosed;
-  set_->OnConnectionClosed();
+  owner_->OnConnectionClosed();
 }
 
 void Connection::OnTimer(Nanos now) {
@@ -154,7 +130,7 @@ void Connection::Close(bool farewell) {
   if (state_ == State::kQueued) context_->pacer.Remove(this);
   const bool was_ready = state_ == State::kReady;
   Cancel();
-  if (was_ready) set_->OnReadyConnectionCloses();
+  if (was_ready) owner_->OnReadyConnectionCloses();
   if (farewell && was_ready) {
     state_ = State::kClosing;
     if (BeginFarewell()) return;

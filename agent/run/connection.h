@@ -9,17 +9,34 @@
 #include "agent/run/back_off.h"
 #include "agent/run/timer_wheel.h"
 #include "core/base/clock.h"
+#include "drivers/core/connect_error.h"
 #include "drivers/core/operation.h"
 
 namespace cavalry::run {
 
 struct WorkerContext;
-class ConnectionSet;
 class SessionSlot;
+
+// Told what becomes of a connection that it owns. Must outlive it.
+class ConnectionOwner {
+ public:
+  virtual void OnConnectionReady() = 0;
+  // A ready one is lost; it comes back by itself.
+  virtual void OnConnectionLost() = 0;
+  virtual void OnReadyConnectionCloses() = 0;
+  virtual void OnConnectionClosed() = 0;
+  // OpenOnce failed.
+  virtual void OnOpenFailed() = 0;
+  // Why an attempt failed.
+  virtual void NoteFailure(const drivers::OpResult& result) = 0;
+
+ protected:
+  ~ConnectionOwner() = default;
+};
 
 class Connection : protected Timer {
  public:
-  Connection(WorkerContext* context, ConnectionSet* owner);
+  Connection(WorkerContext* context, ConnectionOwner* owner);
   virtual ~Connection() = default;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -90,7 +107,7 @@ class Connection : protected Timer {
   void TryLater();
 
   WorkerContext* const context_;
-  ConnectionSet* const set_;
+  ConnectionOwner* const owner_;
   State state_ = State::kNew;
   bool once_ = false;  // the attempt is the only one
   bool was_ready_ = false;
@@ -98,10 +115,5 @@ class Connection : protected Timer {
   BackOff back_off_{kShortestBackOff, kLongestBackOff};
   Nanos attempt_began_ = 0;
 };
-
-// "ECONNREFUSED" and the like; "local_port_exhausted" for EADDRNOTAVAIL.
-std::string_view ErrnoCode(int error);
-// The class of a failed connect: not_sent, unless the connection was made before it was lost.
-drivers::OpResult ErrnoResult(int error, Outcome outcome);
 
 }  // namespace cavalry::run

@@ -25,20 +25,27 @@ std::vector<std::uint32_t> OperationsOf(const load::ScriptPlan& script) {
 
 }  // namespace
 
+std::vector<std::size_t> EndpointsUsed(const LoadPlan& plan, const drivers::CodecFactory& factory) {
+  std::vector<std::size_t> used;
+  for (const std::uint32_t which : OperationsOf(plan.script)) {
+    for (const std::size_t endpoint : factory.EndpointsOf(plan.operations[which])) {
+      CAVALRY_CHECK(endpoint < factory.endpoints().size());
+      if (std::find(used.begin(), used.end(), endpoint) == used.end()) used.push_back(endpoint);
+    }
+  }
+  return used;
+}
+
 ConnectionSet::ConnectionSet(WorkerContext* context, ConnectionUser* user, std::uint32_t tickets)
     : context_(context), user_(user) {
   const drivers::ClientFactory& clients = context->shared.clients;
   if (const auto* codecs = std::get_if<std::unique_ptr<drivers::CodecFactory>>(&clients)) {
     const drivers::CodecFactory& factory = **codecs;
     by_endpoint_.resize(factory.endpoints().size());
-    for (const std::uint32_t which : OperationsOf(context->plan.script)) {
-      for (const std::size_t endpoint : factory.EndpointsOf(context->plan.operations[which])) {
-        CAVALRY_CHECK(endpoint < by_endpoint_.size());
-        if (by_endpoint_[endpoint] != nullptr) continue;
-        connections_.push_back(
-            std::make_unique<Channel>(context, this, factory, endpoint, tickets));
-        by_endpoint_[endpoint] = connections_.back().get();
-      }
+    for (const std::size_t endpoint : EndpointsUsed(context->plan, factory)) {
+      connections_.push_back(std::make_unique<Channel>(context, this, factory, endpoint,
+                                                       Channel::Tickets::kOfSlots, tickets));
+      by_endpoint_[endpoint] = connections_.back().get();
     }
   } else {
     const auto& pollables = std::get<std::unique_ptr<drivers::PollableFactory>>(clients);

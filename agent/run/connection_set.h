@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "agent/run/connection.h"
+#include "agent/run/load_plan.h"
+#include "drivers/core/codec.h"
 #include "drivers/core/operation.h"
 
 namespace cavalry::run {
@@ -29,7 +31,10 @@ class ConnectionUser {
   ~ConnectionUser() = default;
 };
 
-class ConnectionSet {
+// The factory's endpoints that the script's operations go to, each once.
+std::vector<std::size_t> EndpointsUsed(const LoadPlan& plan, const drivers::CodecFactory& factory);
+
+class ConnectionSet final : public ConnectionOwner {
  public:
   // `tickets`: operations in flight at most.
   ConnectionSet(WorkerContext* context, ConnectionUser* user, std::uint32_t tickets);
@@ -54,15 +59,15 @@ class ConnectionSet {
   void Close(bool farewell);
   bool closed() const;
 
-  // For its connections.
-  void OnConnectionReady();
-  void OnConnectionLost();
-  void OnReadyConnectionCloses() { --ready_; }
-  void OnConnectionClosed();
-  void OnOpenFailed();
-  void NoteFailure(const drivers::OpResult& result);
-
  private:
+  // ConnectionOwner
+  void OnConnectionReady() override;
+  void OnConnectionLost() override;
+  void OnReadyConnectionCloses() override { --ready_; }
+  void OnConnectionClosed() override;
+  void OnOpenFailed() override;
+  void NoteFailure(const drivers::OpResult& result) override;
+
   WorkerContext* const context_;
   ConnectionUser* const user_;
   std::size_t ready_ = 0;

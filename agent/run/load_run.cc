@@ -24,6 +24,28 @@ bool IsBlocking(const SharedRun& shared) {
   return std::holds_alternative<std::unique_ptr<drivers::BlockingFactory>>(shared.clients);
 }
 
+// What sessions that share connections cannot have.
+Status CheckShared(const LoadPlan& plan, const drivers::CodecFactory& factory,
+                   std::uint32_t workers) {
+  const std::uint32_t connections = factory.shared_connections();
+  if (connections == 0) return absl::OkStatus();
+  if (plan.takes_connections()) {
+    return InvalidArgument(
+        "{}: its sessions share connections, so load.pool and load.connections: per_iteration do "
+        "not go with it",
+        plan.driver->kind());
+  }
+  const std::uint64_t sessions = (plan.sessions + workers - 1) / workers;
+  const std::uint64_t in_flight = sessions * plan.pipeline;
+  // All of them may have to go to one node.
+  const std::uint64_t most = std::uint64_t{factory.max_in_flight()} * connections;
+  if (in_flight <= most) return absl::OkStatus();
+  return InvalidArgument(
+      "{}: {} operations may be in flight on the {} connections that a worker has to a node, which "
+      "take {}: raise the target's connections, or the agents' workers",
+      plan.driver->kind(), in_flight, connections, most);
+}
+
 // The client factory and what it needs: addresses of its endpoints.
 Status MakeClients(const LoadPlan& plan, SharedRun* shared) {
   drivers::ClientConfig config;
@@ -34,10 +56,11 @@ Status MakeClients(const LoadPlan& plan, SharedRun* shared) {
   CAVALRY_ASSIGN_OR_RETURN(shared->clients, plan.driver->NewClientFactory(config));
   if (const auto* codecs = std::get_if<std::unique_ptr<drivers::CodecFactory>>(&shared->clients)) {
     for (const drivers::Endpoint& endpoint : (*codecs)->endpoints()) {
-      CAVALRY_ASSIGN_OR_RETURN(EndpointAddress address, ResolveEndpoint(endpoint));
+      CAVALRY_ASSIGN_OR_RETURN(drivers::EndpointAddress address,
+                               drivers::ResolveEndpoint(endpoint));
       shared->addresses.push_back(std::move(address));
     }
-    return absl::OkStatus();
+    return CheckShared(plan, **codecs, shared->workers);
   }
   if (plan.pipeline > 1) {
     return InvalidArgument(

@@ -32,6 +32,7 @@ void LoopWorker::Run() {
   Main();
   sessions_.clear();
   pool_.reset();
+  shared_connections_.reset();
   context_->loop->RemoveWatch(wake_watch_);
   context_.reset();
   if (pollable != nullptr) (*pollable)->LeaveThread();
@@ -47,13 +48,20 @@ void LoopWorker::Main() {
         shared_.Share(shared_.plan.pool_overflow, index_));
     context.pool = pool_.get();
   }
+  const auto* codecs = std::get_if<std::unique_ptr<drivers::CodecFactory>>(&shared_.clients);
+  if (codecs != nullptr && (*codecs)->shared_connections() > 0) {
+    shared_connections_ = std::make_unique<SharedConnections>(
+        &context, **codecs, session_count_ * shared_.plan.pipeline);
+    context.shared_connections = shared_connections_.get();
+  }
   std::vector<Session*> pooled;
   for (std::uint32_t i = 0; i < session_count_; ++i) {
     sessions_.push_back(std::make_unique<Session>(&context, first_session_ + i));
     sessions_.back()->Start();
     pooled.push_back(sessions_.back().get());
   }
-  if (pool_ != nullptr) pool_->Start(std::move(pooled));
+  if (pool_ != nullptr) pool_->Start(pooled);
+  if (shared_connections_ != nullptr) shared_connections_->Start({pooled.begin(), pooled.end()});
   BeginArming(&context);
   do {
     Turn();
@@ -100,9 +108,16 @@ void LoopWorker::AbandonSessions(bool farewell) {
     session->Close(farewell);  // so that no answer comes any more
   }
   if (pool_ != nullptr) pool_->Close(farewell);
+  if (shared_connections_ != nullptr) shared_connections_->Close(farewell);
+}
+
+bool LoopWorker::AllConnected() const {
+  if (shared_connections_ != nullptr) return shared_connections_->Settled(UINT32_MAX);
+  return Worker::AllConnected();
 }
 
 bool LoopWorker::Settled() const {
+  if (shared_connections_ != nullptr) return shared_connections_->Settled(kAttemptsAwaited);
   if (pool_ != nullptr) return pool_->Settled(kAttemptsAwaited);
   return std::all_of(sessions_.begin(), sessions_.end(),
                      [](const auto& session) { return session->Settled(kAttemptsAwaited); });
@@ -116,11 +131,13 @@ std::uint64_t LoopWorker::NeverConnected() const {
 
 std::string LoopWorker::LastError() const {
   if (pool_ != nullptr) return pool_->last_error();
+  if (shared_connections_ != nullptr) return shared_connections_->last_error();
   return sessions_.empty() ? "" : sessions_.front()->last_error();
 }
 
 bool LoopWorker::Closed() const {
   return (pool_ == nullptr || pool_->closed()) &&
+         (shared_connections_ == nullptr || shared_connections_->closed()) &&
          std::all_of(sessions_.begin(), sessions_.end(),
                      [](const auto& session) { return session->closed(); });
 }
@@ -130,6 +147,7 @@ void LoopWorker::CloseConnections() {
   const bool farewell = shared_.stop.load() != StopLevel::kQuit;
   for (const auto& session : sessions_) session->Close(farewell);
   if (pool_ != nullptr) pool_->Close(farewell);
+  if (shared_connections_ != nullptr) shared_connections_->Close(farewell);
   const Nanos bound = context.now + kCloseBound;
   while (!Closed() && context.now < bound) {
     if (context.loop->Turn(std::min(bound, context.wheel.next()), true)) {

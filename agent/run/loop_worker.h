@@ -9,6 +9,7 @@
 
 #include "agent/run/connection_pool.h"
 #include "agent/run/session.h"
+#include "agent/run/shared_connections.h"
 #include "agent/run/worker.h"
 #include "agent/run/worker_context.h"
 
@@ -29,13 +30,15 @@ class LoopWorker final : public Worker, private WatchHandler {
 
   void Dispatch() override;
   void AbandonSessions(bool farewell) override;
+  bool AllConnected() const override;
   bool Settled() const override;
   std::uint32_t ready_sessions() const override { return context_->ready_sessions; }
   std::uint64_t NeverConnected() const override;
   std::string LastError() const override;
 
   std::unique_ptr<WorkerContext> context_;
-  std::unique_ptr<ConnectionPool> pool_;  // null: sessions have connections of their own
+  std::unique_ptr<ConnectionPool> pool_;                   // null: none
+  std::unique_ptr<SharedConnections> shared_connections_;  // null: none
   std::vector<std::unique_ptr<Session>> sessions_;
   Loop::WatchId wake_watch_ = 0;
 };

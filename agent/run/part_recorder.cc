@@ -25,15 +25,24 @@ void CheckHistograms(const stats::IntervalRecorder& recorder) {
 }  // namespace
 
 PartRecorder::PartRecorder(Part part, std::uint32_t worker, std::vector<std::uint32_t> keys_asked,
-                           bool response_is_service, Mailbox* mailbox)
+                           bool response_is_service, std::vector<std::string> nodes,
+                           Mailbox* mailbox)
     : part_(part),
       worker_(worker),
       keys_asked_(std::move(keys_asked)),
       response_is_service_(response_is_service),
+      nodes_(std::move(nodes)),
       mailbox_(mailbox),
-      recorder_(std::make_unique<stats::IntervalRecorder>(keys_asked_.size(), response_is_service)),
+      recorder_(NewRecorder()),
       operations_(keys_asked_.size()),
       delivered_operations_(keys_asked_.size()) {}
+
+std::unique_ptr<stats::IntervalRecorder> PartRecorder::NewRecorder() const {
+  auto recorder =
+      std::make_unique<stats::IntervalRecorder>(keys_asked_.size(), response_is_service_);
+  for (const std::string& label : nodes_) recorder->nodes.emplace_back().label = label;
+  return recorder;
+}
 
 void PartRecorder::Open(Nanos origin) { boundary_ = origin + kSecond; }
 
@@ -47,9 +56,7 @@ void PartRecorder::CloseInterval() {
   delivered_iterations_.Add(recorder_->iterations);
   delivered_responses_ += CountOf(recorder_->Response());
   std::unique_ptr<stats::IntervalRecorder> next = mailbox_->TakeRecorder();
-  if (next == nullptr) {
-    next = std::make_unique<stats::IntervalRecorder>(operations_.size(), response_is_service_);
-  }
+  if (next == nullptr) next = NewRecorder();
   IntervalEvent event;
   event.worker = worker_;
   event.part = part_;
@@ -85,7 +92,7 @@ void PartRecorder::AbandonIteration() {
 }
 
 void PartRecorder::EndOperation(std::size_t operation, const drivers::OpResult& result,
-                                Nanos latency, Nanos end) {
+                                Nanos latency, Nanos end, std::uint32_t node) {
   CloseDue(end);
   last_end_ = std::max(last_end_, end);
   --in_flight_;
@@ -104,6 +111,12 @@ void PartRecorder::EndOperation(std::size_t operation, const drivers::OpResult& 
         asked == 1 ? (result.outcome == Outcome::kOk ? 1 : 0) : std::min(result.rows, asked);
     interval.counters.CountKeys(asked, found);
     total.CountKeys(asked, found);
+  }
+  if (node != kNoNode && result.outcome <= Outcome::kBroken) {
+    recorder_->RecordOnNode(node, result.outcome, latency, result.rows, result.bytes);
+  }
+  if (!result.warning.empty()) [[unlikely]] {
+    interval.errors.Count("warning", Outcome::kOk, result.warning);
   }
   if (result.outcome > Outcome::kMiss || result.reprepared) [[unlikely]] {
     if (result.reprepared) ++recorder_->reprepares;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "agent/run/load_run.h"
@@ -16,12 +17,15 @@
 
 namespace cavalry::run {
 
+inline constexpr std::uint32_t kNoNode = UINT32_MAX;
+
 // Intervals are whole seconds from the part's origin.
 class PartRecorder {
  public:
   // `keys_asked`: by operation, keys that one of it looks up; 0: not a read by keys.
+  // `nodes`: labels of a cluster's nodes.
   PartRecorder(Part part, std::uint32_t worker, std::vector<std::uint32_t> keys_asked,
-               bool response_is_service, Mailbox* mailbox);
+               bool response_is_service, std::vector<std::string> nodes, Mailbox* mailbox);
 
   // The part begins at this instant; before that nothing but connections is recorded.
   void Open(Nanos origin);
@@ -50,14 +54,16 @@ class PartRecorder {
     ++operations_[operation].attempted;
     ++in_flight_;
   }
+  // `node`: that it went to, if nodes are told apart; else kNoNode.
   void EndOperation(std::size_t operation, const drivers::OpResult& result, Nanos latency,
-                    Nanos end);
+                    Nanos end, std::uint32_t node = kNoNode);
   void CountWrongAnswer(std::size_t operation) {
     ++recorder_->operations[operation].counters.wrong_answers;
     ++operations_[operation].wrong_answers;
   }
 
   void CountRetry() { ++recorder_->retries; }
+  void CountRerouted() { ++recorder_->rerouted; }
 
   stats::IntervalRecorder& interval() { return *recorder_; }
   const std::vector<stats::OperationCounters>& operations() const { return operations_; }
@@ -71,11 +77,13 @@ class PartRecorder {
 
  private:
   void CloseInterval();
+  std::unique_ptr<stats::IntervalRecorder> NewRecorder() const;
 
   const Part part_;
   const std::uint32_t worker_;
   const std::vector<std::uint32_t> keys_asked_;
   const bool response_is_service_;
+  const std::vector<std::string> nodes_;
   Mailbox* const mailbox_;
   Nanos boundary_ = INT64_MAX;  // end of the open interval
   std::uint32_t index_ = 0;

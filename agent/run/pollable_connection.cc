@@ -8,7 +8,7 @@
 
 namespace cavalry::run {
 
-PollableConnection::PollableConnection(WorkerContext* context, ConnectionSet* owner,
+PollableConnection::PollableConnection(WorkerContext* context, ConnectionOwner* owner,
                                        const drivers::PollableFactory& factory)
     : Connection(context, owner), factory_(factory), watch_(context->loop->AddWatch(this)) {}
 

@@ -12,7 +12,7 @@ namespace cavalry::run {
 
 class PollableConnection final : public Connection, private WatchHandler {
  public:
-  PollableConnection(WorkerContext* context, ConnectionSet* owner,
+  PollableConnection(WorkerContext* context, ConnectionOwner* owner,
                      const drivers::PollableFactory& factory);
   ~PollableConnection() override;
 

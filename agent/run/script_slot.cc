@@ -150,7 +150,7 @@ void ScriptSlot::RecordResult(const drivers::OpResult& result, Nanos end) {
   outcome_ = result.outcome;
   retryable_ = result.retryable;
   end_ = end;
-  issue_.part->EndOperation(which_, result, end - start_, end);
+  issue_.part->EndOperation(which_, result, end - start_, end, node_);
   if (prepared_.verify && result.outcome == Outcome::kOk && !checker_.right()) [[unlikely]] {
     issue_.part->CountWrongAnswer(which_);
   }

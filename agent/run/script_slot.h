@@ -103,6 +103,9 @@ class ScriptSlot {
   void RecordAbandoned(bool executing, Nanos now);
   // The connection is gone with what was open on it.
   void LoseTransaction();
+  void set_node(std::uint32_t node) { node_ = node; }
+  // The operation went to another node than the best.
+  void CountRerouted() { issue_.part->CountRerouted(); }
   // No connection is to be had in this iteration.
   void NoteUnreachable() { obstacle_ = Obstacle::kNoConnection; }
   bool in_iteration() const { return in_iteration_; }
@@ -143,7 +146,8 @@ class ScriptSlot {
   Nanos iteration_start_ = 0;
   Nanos start_ = 0;
   Nanos end_ = 0;
-  std::uint32_t which_ = 0;  // index of the operation
+  std::uint32_t which_ = 0;       // index of the operation
+  std::uint32_t node_ = kNoNode;  // that it went to
   load::PreparedOperation prepared_;
   load::IterationState iteration_;
   load::RowChecker checker_;

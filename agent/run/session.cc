@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/run/connection_pool.h"
+#include "agent/run/shared_connections.h"
 #include "agent/run/worker_context.h"
 #include "core/base/check.h"
 
@@ -72,7 +73,7 @@ bool SessionSlot::DoGiveBack() {
 }
 
 bool SessionSlot::DoConnected() {
-  if (set_->ready()) return true;
+  if (set_ == nullptr ? context_->shared_connections->usable() : set_->ready()) return true;
   state_ = State::kUnconnected;
   return false;
 }
@@ -80,9 +81,19 @@ bool SessionSlot::DoConnected() {
 bool SessionSlot::DoExecute() {
   state_ = State::kExecuting;
   within_ = true;
-  set_->For(operation()).Execute(this);
+  ConnectionFor().Execute(this);
   ended_within_ = Wait(State::kExecuting);
   return ended_within_;
+}
+
+Connection& SessionSlot::ConnectionFor() {
+  if (set_ != nullptr) return set_->For(operation());
+  bool rerouted = false;
+  Connection& connection = context_->shared_connections->For(operation(), &rerouted);
+  if (rerouted) [[unlikely]] {
+    CountRerouted();
+  }
+  return connection;
 }
 
 bool SessionSlot::DoRefuse(const drivers::OpResult& result) {
@@ -176,7 +187,7 @@ void SessionSlot::Alarm::OnTimer(Nanos now) {
 Session::Session(WorkerContext* context, std::uint32_t number)
     : context_(context), number_(number) {
   const LoadPlan& plan = context->plan;
-  if (context->pool == nullptr) {
+  if (context->pool == nullptr && context->shared_connections == nullptr) {
     set_ = std::make_unique<ConnectionSet>(context, this, plan.pipeline);
   }
   for (std::uint32_t ticket = 0; ticket < plan.pipeline; ++ticket) {

@@ -31,6 +31,7 @@ class SessionSlot final : public ScriptSlot, public ListLink {
   void Begin() { RecordBegin(); }
   std::uint64_t position() const { return position_; }  // the connection's own
   void set_position(std::uint64_t position) { position_ = position; }
+  using ScriptSlot::set_node;
   // The operation ended; `end` is a reading of the clock of its own.
   void Complete(const drivers::OpResult& result, Nanos end);
 
@@ -86,6 +87,7 @@ class SessionSlot final : public ScriptSlot, public ListLink {
   bool DoRefuse(const drivers::OpResult& result) override;
   void DropConnections() override;
 
+  Connection& ConnectionFor();
   // Whether what the coroutine began in this state is done already when it is about to wait: calls
   // from within one of the Do functions find it so.
   bool Wait(State state);
@@ -99,7 +101,7 @@ class SessionSlot final : public ScriptSlot, public ListLink {
   bool within_ = false;        // a Do function is on the stack: the coroutine needs no resuming
   bool ended_within_ = false;  // the last operation ended without a turn of the loop
   std::uint64_t position_ = 0;
-  ConnectionSet* set_;                // that the iteration uses; null: none
+  ConnectionSet* set_;                // that the iteration uses; null: none, or shared ones
   PoolConnection* pooled_ = nullptr;  // the same of the pool
   Alarm alarm_{this};
   SessionTask task_;
@@ -128,7 +130,7 @@ class Session final : public ConnectionUser {
   void Close(bool farewell);
   bool closed() const { return set_ == nullptr || set_->closed(); }
 
-  // For its slots. Its own connections; null with a pool.
+  // For its slots. Its own connections; null with a pool or shared ones.
   ConnectionSet* set() { return set_.get(); }
 
  private:

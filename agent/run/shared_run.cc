@@ -13,7 +13,8 @@ void SharedRun::Wake(std::uint32_t worker) {
 }
 
 void SharedRun::WakeAll() {
-  for (std::uint32_t worker = 0; worker < workers; ++worker) Wake(worker);
+  // A run that could not be started may have made none yet.
+  for (std::uint32_t worker = 0; worker < wake_fds.size(); ++worker) Wake(worker);
 }
 
 void SharedRun::RaiseStop(StopLevel level) {

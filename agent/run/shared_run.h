@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "agent/load/number_source.h"
-#include "agent/run/endpoint_address.h"
 #include "agent/run/load_plan.h"
 #include "agent/run/mailbox.h"
 #include "core/base/unique_fd.h"
 #include "drivers/core/driver.h"
+#include "drivers/core/endpoint_address.h"
 
 namespace cavalry::run {
 
@@ -30,7 +30,7 @@ struct SharedRun {
   const LoadPlan& plan;
   const std::uint32_t workers;
   drivers::ClientFactory clients;
-  std::vector<EndpointAddress> addresses;  // of a codec factory's endpoints
+  std::vector<drivers::EndpointAddress> addresses;  // of a codec factory's endpoints
   load::NumberSource numbers;
   Mailbox mailbox;
 

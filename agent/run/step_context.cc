@@ -18,6 +18,15 @@ std::vector<std::uint32_t> KeysAsked(const LoadPlan& plan) {
   return keys;
 }
 
+// Labels of the endpoints, where they are nodes.
+std::vector<std::string> NodesOf(const drivers::ClientFactory& clients) {
+  std::vector<std::string> labels;
+  const auto* codecs = std::get_if<std::unique_ptr<drivers::CodecFactory>>(&clients);
+  if (codecs == nullptr || !(*codecs)->endpoints_are_nodes()) return labels;
+  for (const drivers::Endpoint& endpoint : (*codecs)->endpoints()) labels.push_back(endpoint.label);
+  return labels;
+}
+
 }  // namespace
 
 StepContext::StepContext(SharedRun* shared_in, std::uint32_t worker_in)
@@ -26,9 +35,9 @@ StepContext::StepContext(SharedRun* shared_in, std::uint32_t worker_in)
       worker(worker_in),
       now(MonotonicNow()),
       warmup(Part::kWarmup, worker_in, KeysAsked(plan), plan.response_is_service(),
-             &shared_in->mailbox),
+             NodesOf(shared_in->clients), &shared_in->mailbox),
       measure(Part::kMeasure, worker_in, KeysAsked(plan), plan.response_is_service(),
-              &shared_in->mailbox),
+              NodesOf(shared_in->clients), &shared_in->mailbox),
       issuer(shared_in, &warmup, &measure),
       jitter(static_cast<std::uint64_t>(now), worker_in, 0),
       transactions(plan.script.rollback.has_value()),

@@ -148,9 +148,7 @@ void Worker::MaybeArm(bool deadline_passed) {
   if (armed_) return;
   StepContext& context = *step_;
   // Looked at once a turn, while connecting only.
-  if (!deadline_passed && context.fatal.ok() && ready_sessions() < session_count_ && !Settled()) {
-    return;
-  }
+  if (!deadline_passed && context.fatal.ok() && !AllConnected() && !Settled()) return;
   armed_ = true;
   Set(kArmDeadline, kNever);
   ArmedMail mail;

@@ -43,6 +43,8 @@ class Worker {
   virtual void Dispatch() = 0;
   // Ends all iterations in flight now; `farewell` to the servers or not.
   virtual void AbandonSessions(bool farewell) = 0;
+  // No connection is still to come.
+  virtual bool AllConnected() const { return ready_sessions() == session_count_; }
   // No session is to be waited for before the start.
   virtual bool Settled() const = 0;
   virtual std::uint32_t ready_sessions() const = 0;

@@ -19,6 +19,7 @@ namespace cavalry::run {
 class SessionSlot;
 class Connection;
 class ConnectionPool;
+class SharedConnections;
 
 struct WorkerContext : StepContext {
   // REQUIRES: on the worker's thread.
@@ -41,7 +42,9 @@ struct WorkerContext : StepContext {
   List<SessionSlot> idle;     // connected, waiting for an iteration
   std::vector<Connection*> unflushed;
   std::uint32_t ready_sessions = 0;
-  ConnectionPool* pool = nullptr;  // null: sessions have connections of their own
+  // At most one of these; null both: sessions have connections of their own.
+  ConnectionPool* pool = nullptr;
+  SharedConnections* shared_connections = nullptr;
 };
 
 }  // namespace cavalry::run

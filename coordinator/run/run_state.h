@@ -138,6 +138,7 @@ class RunState {
   void WarnOfIdleAgents();
   const PlannedStep& current() const { return plan_.steps[next_step_ - 1]; }
   std::string CurrentOwner() const;
+  std::string AuditRoute() const;
   bool CurrentStepAudits() const;
 
   RunPlan plan_;

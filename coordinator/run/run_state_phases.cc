@@ -169,9 +169,21 @@ void RunState::BeginMarkFilled(Nanos now) {
   BeginPhase(v1::PHASE_MARK_FILLED, scope_.step_id, std::move(tasks), now);
 }
 
+// The target over which the step's writes are read back: the one that the spec names, for tables
+// that it sees.
+std::string RunState::AuditRoute() const {
+  const v1::Workload& workload = current().workload;
+  for (const v1::Target& target : workload.targets()) {
+    if (target.name() == workload.audit().via() && spec::OwnerOf(target) == CurrentOwner()) {
+      return target.name();
+    }
+  }
+  return CurrentOwner();
+}
+
 void RunState::BeginAudit(Nanos now) {
   const v1::Workload& workload = current().workload;
-  const std::string via = workload.audit().via().empty() ? CurrentOwner() : workload.audit().via();
+  const std::string via = AuditRoute();
   std::vector<PhaseTask> tasks;
   for (const StepRunner::Participant& participant : step_.participants()) {
     if (FindAlive(participant.agent) == nullptr || !participant.report) {

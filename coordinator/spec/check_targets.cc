@@ -48,6 +48,11 @@ void CheckTls(const std::string& path, const v1::Tls& tls, Checker* checker) {
                  tls.cert().empty() ? "cert" : "key");
 }
 
+void CheckSocketPath(const std::string& path, const std::string& socket, Checker* checker) {
+  if (socket.size() <= kMaxSocketPath) return;
+  checker->Fault(path, "longer than {} bytes, which no Unix socket's path can be", kMaxSocketPath);
+}
+
 void CheckMysql(const std::string& path, int index, Checker* checker) {
   const v1::Mysql& mysql = checker->written().targets(index).mysql();
   CheckPort(path + ".port", mysql.port(), checker);
@@ -96,11 +101,6 @@ void CheckHandlersocket(const std::string& path, int index, Checker* checker) {
                     checker);
     }
   }
-}
-
-void CheckSocketPath(const std::string& path, const std::string& socket, Checker* checker) {
-  if (socket.size() <= kMaxSocketPath) return;
-  checker->Fault(path, "longer than {} bytes, which no Unix socket's path can be", kMaxSocketPath);
 }
 
 // "host" or "host:port", comma-free: a list of them reaches the driver as one text.

@@ -1,5 +1,7 @@
 #include "core/stats/interval_recorder.h"
 
+#include <algorithm>
+
 #include "core/base/check.h"
 
 namespace cavalry::stats {
@@ -18,6 +20,29 @@ void ClearHistogram(const std::unique_ptr<BasicLatencyHistogram<Count>>& histogr
   if (histogram != nullptr) histogram->Clear();
 }
 
+template <typename Count>
+void ClearOperation(typename BasicStats<Count>::PerOperation* operation) {
+  operation->counters = {};
+  OperationHistograms<Count>& histograms = operation->histograms;
+  for (const auto* histogram : {&histograms.ok, &histograms.miss, &histograms.rejected,
+                                &histograms.timeout, &histograms.broken}) {
+    ClearHistogram(*histogram);
+  }
+  operation->errors.Clear();
+}
+
+template <typename Count, typename Other>
+void AddOperation(const typename BasicStats<Other>::PerOperation& from,
+                  typename BasicStats<Count>::PerOperation* to) {
+  to->counters.Add(from.counters);
+  AddHistogram(from.histograms.ok, &to->histograms.ok);
+  AddHistogram(from.histograms.miss, &to->histograms.miss);
+  AddHistogram(from.histograms.rejected, &to->histograms.rejected);
+  AddHistogram(from.histograms.timeout, &to->histograms.timeout);
+  AddHistogram(from.histograms.broken, &to->histograms.broken);
+  to->errors.Add(from.errors);
+}
+
 }  // namespace
 
 template <typename Count>
@@ -34,15 +59,8 @@ BasicStats<Count>::BasicStats(std::size_t operation_count, bool response_is_serv
 
 template <typename Count>
 void BasicStats<Count>::Clear() {
-  for (PerOperation& operation : operations) {
-    operation.counters = {};
-    OperationHistograms<Count>& histograms = operation.histograms;
-    for (const auto* histogram : {&histograms.ok, &histograms.miss, &histograms.rejected,
-                                  &histograms.timeout, &histograms.broken}) {
-      ClearHistogram(*histogram);
-    }
-    operation.errors.Clear();
-  }
+  for (PerOperation& operation : operations) ClearOperation<Count>(&operation);
+  for (PerNode& node : nodes) ClearOperation<Count>(&node.stats);
   iterations = {};
   ClearHistogram(response);
   ClearHistogram(connect);
@@ -50,6 +68,7 @@ void BasicStats<Count>::Clear() {
   reconnects = 0;
   reprepares = 0;
   retries = 0;
+  rerouted = 0;
   in_flight = 0;
   iterations_in_flight = 0;
 }
@@ -72,21 +91,24 @@ void BasicStats<Count>::Add(const BasicStats<Other>& other) {
   AddHistogram(other.response, &response);
   AddHistogram(other.connect, &connect);
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    PerOperation& to = operations[i];
-    const auto& from = other.operations[i];
-    to.counters.Add(from.counters);
-    AddHistogram(from.histograms.ok, &to.histograms.ok);
-    AddHistogram(from.histograms.miss, &to.histograms.miss);
-    AddHistogram(from.histograms.rejected, &to.histograms.rejected);
-    AddHistogram(from.histograms.timeout, &to.histograms.timeout);
-    AddHistogram(from.histograms.broken, &to.histograms.broken);
-    to.errors.Add(from.errors);
+    AddOperation<Count, Other>(other.operations[i], &operations[i]);
+  }
+  for (const auto& node : other.nodes) {
+    auto to = std::find_if(nodes.begin(), nodes.end(),
+                           [&](const PerNode& known) { return known.label == node.label; });
+    if (to == nodes.end()) {
+      nodes.emplace_back();
+      to = nodes.end() - 1;
+      to->label = node.label;
+    }
+    AddOperation<Count, Other>(node.stats, &to->stats);
   }
   iterations.Add(other.iterations);
   connect_errors.Add(other.connect_errors);
   reconnects += other.reconnects;
   reprepares += other.reprepares;
   retries += other.retries;
+  rerouted += other.rerouted;
   in_flight += other.in_flight;
   iterations_in_flight += other.iterations_in_flight;
 }

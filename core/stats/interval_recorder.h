@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -57,6 +58,12 @@ struct BasicStats {
     ErrorTable errors;
   };
 
+  // The operations that went to one node of a cluster.
+  struct PerNode {
+    std::string label;
+    PerOperation stats;
+  };
+
   // `operations`: number of operation names. When `response_is_service` (a closed loop whose script
   // is one operation, once) RecordResponse does nothing: response equals that operation's ok
   // histogram.
@@ -71,6 +78,18 @@ struct BasicStats {
       RecordInto(slot, latency);
     }
   }
+  // The same for the node that it went to, with what was attempted. REQUIRES: node < nodes.size().
+  void RecordOnNode(std::size_t node, Outcome outcome, Nanos latency, std::uint64_t rows,
+                    std::uint64_t bytes) {
+    PerOperation& entry = nodes[node].stats;
+    ++entry.counters.attempted;
+    entry.counters.Count(outcome);
+    entry.counters.rows += rows;
+    entry.counters.bytes += bytes;
+    if (std::unique_ptr<Histogram>* slot = entry.histograms.Slot(outcome)) {
+      RecordInto(slot, latency);
+    }
+  }
   // One iteration ended ok; `response_time` = end - intended start. Counting it is the caller's.
   void RecordResponse(Nanos response_time) {
     if (!response_is_service) RecordInto(&response, response_time);
@@ -78,8 +97,8 @@ struct BasicStats {
   void RecordConnect(Nanos latency) { RecordInto(&connect, latency); }
   void Clear();
 
-  // Adds all of another, whose response_is_service may differ: then this one's response gets a
-  // histogram of its own. REQUIRES: the same number of operations.
+  // Adds all of another, its nodes by their labels, whose response_is_service may differ: then this
+  // one's response gets a histogram of its own. REQUIRES: the same number of operations.
   template <typename Other>
   void Add(const BasicStats<Other>& other);
 
@@ -90,6 +109,7 @@ struct BasicStats {
   const Histogram* Response() const;
 
   std::vector<PerOperation> operations;
+  std::vector<PerNode> nodes;  // of drivers that tell nodes apart; no errors in them
   IterationCounters iterations;
   std::unique_ptr<Histogram> response;  // null without samples
   std::unique_ptr<Histogram> connect;   // null without samples
@@ -98,6 +118,7 @@ struct BasicStats {
   std::uint64_t reconnects = 0;
   std::uint64_t reprepares = 0;
   std::uint64_t retries = 0;
+  std::uint64_t rerouted = 0;              // went to another node, as the best had no connection
   std::uint64_t in_flight = 0;             // at the interval's end; Add() adds
   std::uint64_t iterations_in_flight = 0;  // at the interval's end; Add() adds
 

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <memory>
+#include <set>
+#include <string_view>
 
 #include "core/base/check.h"
 #include "core/wire/histogram_codec.h"
@@ -17,6 +19,9 @@ using stats::StatsTotals;
 
 // No run counts further; sums of many messages stay within 64 bits.
 constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 53;
+// Nodes of one cluster, and the length of a node's label.
+constexpr int kMaxNodes = 4096;
+constexpr std::size_t kMaxLabelBytes = 512;
 // What an ErrorTable can hold: its kinds, and "other" once a class.
 constexpr int kMaxErrors = static_cast<int>(ErrorTable::kMaxKinds + kOutcomeCount);
 
@@ -130,6 +135,21 @@ Status CheckOperation(const v1::OperationStats& message) {
   return CheckErrors(message.errors());
 }
 
+Status CheckNodes(const v1::Stats& message) {
+  if (message.nodes_size() > kMaxNodes) return DataLoss("stats of {} nodes", message.nodes_size());
+  std::set<std::string_view> labels;
+  for (const v1::OperationStats& node : message.nodes()) {
+    if (node.operation().size() > kMaxLabelBytes || !labels.insert(node.operation()).second) {
+      return DataLoss("node \"{}\": too long a label, or there twice",
+                      ValidUtf8(node.operation(), kMaxLabelBytes));
+    }
+    if (Status status = CheckOperation(node); !status.ok()) {
+      return Annotate(status, fmt::format("node \"{}\"", node.operation()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Response times are of the iterations ok: in a histogram of their own, or as the service times of
 // the only operation that was used.
 Status CheckResponse(const v1::Stats& message) {
@@ -165,11 +185,12 @@ Status Check(const v1::Stats& message, const std::vector<std::string>& names) {
       return Annotate(status, fmt::format("operation \"{}\"", name));
     }
   }
+  CAVALRY_RETURN_IF_ERROR(CheckNodes(message));
   const v1::IterationCounts& iterations = message.iterations();
   for (const std::uint64_t count :
        {iterations.attempted(), iterations.ok(), iterations.failed(), iterations.dropped(),
         iterations.abandoned(), message.reconnects(), message.reprepares(), message.retries(),
-        message.in_flight(), message.iterations_in_flight()}) {
+        message.rerouted(), message.in_flight(), message.iterations_in_flight()}) {
     CAVALRY_RETURN_IF_ERROR(CheckCount(count, "count"));
   }
   if (Status status = CheckResponse(message); !status.ok()) return Annotate(status, "response");
@@ -192,6 +213,42 @@ void AddTo(const google::protobuf::RepeatedPtrField<v1::ErrorCount>& errors, Err
   }
 }
 
+template <typename Count>
+void ToMessage(const typename stats::BasicStats<Count>::PerOperation& from, const std::string& name,
+               v1::OperationStats* to) {
+  to->set_operation(name);
+  ToMessage(from.counters, to->mutable_ops());
+  to->set_rows(from.counters.rows);
+  to->set_bytes(from.counters.bytes);
+  to->set_wrong_answers(from.counters.wrong_answers);
+  to->set_keys_asked(from.counters.keys_asked);
+  to->set_keys_found(from.counters.keys_found);
+  const auto& histograms = from.histograms;
+  if (const auto* ok = histograms.Get(Outcome::kOk)) wire::ToMessage(*ok, to->mutable_service());
+  if (const auto* miss = histograms.Get(Outcome::kMiss)) wire::ToMessage(*miss, to->mutable_miss());
+  if (const auto* rejected = histograms.Get(Outcome::kRejected)) {
+    wire::ToMessage(*rejected, to->mutable_rejected());
+  }
+  if (const auto* timeout = histograms.Get(Outcome::kTimeout)) {
+    wire::ToMessage(*timeout, to->mutable_timeout());
+  }
+  if (const auto* broken = histograms.Get(Outcome::kBroken)) {
+    wire::ToMessage(*broken, to->mutable_broken());
+  }
+  ToMessage(from.errors, to->mutable_errors());
+}
+
+// Counts and latencies of one operation or node. REQUIRES: checked before.
+Status FromMessage(const v1::OperationStats& from, StatsTotals::PerOperation* to) {
+  to->counters = CountersOf(from);
+  for (const ClassHistogram& entry : HistogramsOf(from)) {
+    const std::string_view what = OutcomeName(entry.outcome);
+    CAVALRY_RETURN_IF_ERROR(AddTo(entry.histogram, what, to->histograms.Slot(entry.outcome)));
+  }
+  AddTo(from.errors(), &to->errors);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 template <typename Count>
@@ -200,28 +257,11 @@ void ToMessage(const stats::BasicStats<Count>& stats, const std::vector<std::str
   CAVALRY_CHECK(stats.operations.size() == names.size());
   message->Clear();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto& from = stats.operations[i];
-    v1::OperationStats* to = message->add_operations();
-    to->set_operation(names[i]);
-    ToMessage(from.counters, to->mutable_ops());
-    to->set_rows(from.counters.rows);
-    to->set_bytes(from.counters.bytes);
-    to->set_wrong_answers(from.counters.wrong_answers);
-    to->set_keys_asked(from.counters.keys_asked);
-    to->set_keys_found(from.counters.keys_found);
-    const auto& histograms = from.histograms;
-    if (const auto* ok = histograms.Get(Outcome::kOk)) ToMessage(*ok, to->mutable_service());
-    if (const auto* miss = histograms.Get(Outcome::kMiss)) ToMessage(*miss, to->mutable_miss());
-    if (const auto* rejected = histograms.Get(Outcome::kRejected)) {
-      ToMessage(*rejected, to->mutable_rejected());
-    }
-    if (const auto* timeout = histograms.Get(Outcome::kTimeout)) {
-      ToMessage(*timeout, to->mutable_timeout());
-    }
-    if (const auto* broken = histograms.Get(Outcome::kBroken)) {
-      ToMessage(*broken, to->mutable_broken());
-    }
-    ToMessage(from.errors, to->mutable_errors());
+    ToMessage<Count>(stats.operations[i], names[i], message->add_operations());
+  }
+  for (const auto& node : stats.nodes) {
+    // One that nothing went to is shown all the same.
+    ToMessage<Count>(node.stats, node.label, message->add_nodes());
   }
   ToMessage(stats.iterations, message->mutable_iterations());
   message->set_response_is_service(stats.response_is_service);
@@ -234,6 +274,7 @@ void ToMessage(const stats::BasicStats<Count>& stats, const std::vector<std::str
   message->set_reconnects(stats.reconnects);
   message->set_reprepares(stats.reprepares);
   message->set_retries(stats.retries);
+  message->set_rerouted(stats.rerouted);
   message->set_in_flight(stats.in_flight);
   message->set_iterations_in_flight(stats.iterations_in_flight);
 }
@@ -251,15 +292,19 @@ Status FromMessage(const v1::Stats& message, const std::vector<std::string>& nam
   totals->Clear();
   totals->response_is_service = message.response_is_service();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const v1::OperationStats& from = message.operations(static_cast<int>(i));
-    StatsTotals::PerOperation& to = totals->operations[i];
-    to.counters = CountersOf(from);
-    for (const ClassHistogram& entry : HistogramsOf(from)) {
-      const std::string_view what = OutcomeName(entry.outcome);
-      const Status added = AddTo(entry.histogram, what, to.histograms.Slot(entry.outcome));
-      if (!added.ok()) return Annotate(added, fmt::format("operation \"{}\"", names[i]));
+    if (const Status added =
+            FromMessage(message.operations(static_cast<int>(i)), &totals->operations[i]);
+        !added.ok()) {
+      return Annotate(added, fmt::format("operation \"{}\"", names[i]));
     }
-    AddTo(from.errors(), &to.errors);
+  }
+  totals->nodes.resize(static_cast<std::size_t>(message.nodes_size()));
+  for (int i = 0; i < message.nodes_size(); ++i) {
+    StatsTotals::PerNode& node = totals->nodes[static_cast<std::size_t>(i)];
+    node.label = message.nodes(i).operation();
+    if (const Status added = FromMessage(message.nodes(i), &node.stats); !added.ok()) {
+      return Annotate(added, fmt::format("node \"{}\"", node.label));
+    }
   }
   totals->iterations = CountersOf(message.iterations());
   CAVALRY_RETURN_IF_ERROR(AddTo(message.response(), "response", &totals->response));
@@ -268,6 +313,7 @@ Status FromMessage(const v1::Stats& message, const std::vector<std::string>& nam
   totals->reconnects = message.reconnects();
   totals->reprepares = message.reprepares();
   totals->retries = message.retries();
+  totals->rerouted = message.rerouted();
   totals->in_flight = message.in_flight();
   totals->iterations_in_flight = message.iterations_in_flight();
   return absl::OkStatus();

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
@@ -39,20 +41,24 @@ class BlockingChannel final : private CompletionSink {
   // CompletionSink
   void OnDone(Ticket ticket, const OpResult& result) override;
 
+  static constexpr std::size_t kIdle = static_cast<std::size_t>(-1);
+
   Status ShakeHands(const Endpoint& endpoint, UniqueFd socket, Nanos deadline);
-  // Sends what is in out_, and feeds the codec once; false: `lost_` says why not.
-  bool Exchange(Nanos deadline);
+  // Sends what was encoded. False: given up.
   bool SendAll(Nanos deadline);
-  bool WaitFor(short events, Nanos deadline);
-  void GiveUp(Outcome outcome, std::string_view code, std::string_view text);
+  // Feeds the codec what comes next. kFailed: given up, or the codec failed.
+  ConnectionState Receive(Nanos deadline);
+  bool TimedOut();
+  void GiveUp(const OpResult& why);
 
   const std::unique_ptr<Codec> codec_;
   const Nanos operation_timeout_;
   UniqueFd socket_;
   ByteBuffer out_;
-  ByteBuffer in_;
+  std::vector<char> in_;
   bool usable_ = false;
-  OpResult lost_;  // what became of the operations in flight when the connection was given up
+  OpResult lost_;  // why the connection was given up
+  std::string lost_code_, lost_text_;
   // Of RunAll.
   const std::function<void(std::size_t, const OpResult&)>* done_ = nullptr;
   std::vector<std::size_t> index_of_;  // by ticket

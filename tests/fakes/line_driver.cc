@@ -11,8 +11,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "core/base/unique_fd.h"
 
@@ -26,7 +30,8 @@ using drivers::Operation;
 using drivers::OpResult;
 using drivers::Ticket;
 
-void AppendRequest(const Operation& operation, ByteBuffer& out) {
+void AppendRequest(const Operation& operation, ByteBuffer& out,
+                   std::optional<std::uint64_t> serial = {}) {
   // In the order of OperationKind.
   static constexpr std::string_view kLetters = "RMSIUD+NBCKZH";
   out.Append(kLetters[static_cast<std::size_t>(operation.plan->kind)]);
@@ -36,6 +41,7 @@ void AppendRequest(const Operation& operation, ByteBuffer& out) {
                                  static_cast<std::uint64_t>(operation.key.first().integer))
                        .ptr;
   out.Append(std::string_view(digits, static_cast<std::size_t>(end - digits)));
+  if (serial) out.Append(fmt::format(" @{}", *serial));
   out.Append('\n');
 }
 
@@ -132,6 +138,69 @@ class LineCodec final : public drivers::Codec {
   OpResult error_;
 };
 
+// Answers in any order; those of operations given up are dropped.
+class SharedLineCodec final : public drivers::Codec {
+ public:
+  ConnectionState Start(ByteBuffer&) override { return ConnectionState::kReady; }
+  bool Encode(const Operation& operation, Ticket ticket, ByteBuffer& out) override {
+    AppendRequest(operation, out, ++serial_);
+    waiting_[serial_] = ticket;
+    return true;
+  }
+  // So that a test sees that it is called before each send.
+  void EndBatch(ByteBuffer& out) override {
+    if (!out.empty()) out.Append("END\n");
+  }
+  bool Forget(Ticket ticket) override {
+    return std::erase_if(waiting_, [&](const auto& one) { return one.second == ticket; }) == 1;
+  }
+  ConnectionState Feed(std::string_view bytes, ByteBuffer&, CompletionSink& sink) override {
+    received_.Append(bytes);
+    for (;;) {
+      const std::string_view all = received_.view();
+      const std::size_t end = all.find('\n');
+      if (end == std::string_view::npos) return ConnectionState::kReady;
+      const std::string_view line = all.substr(1, end - 1);
+      std::uint64_t serial = 0;
+      const char* const rest = std::from_chars(line.data(), line.data() + end, serial).ptr;
+      const std::string_view answer = line.substr(static_cast<std::size_t>(rest - line.data()) + 1);
+      const auto found = waiting_.find(serial);
+      if (found != waiting_.end()) {
+        const Ticket ticket = found->second;
+        waiting_.erase(found);
+        sink.OnDone(ticket, ParseAnswer(answer));
+      }
+      received_.Consume(end + 1);
+    }
+  }
+  const OpResult& error() const override { return error_; }
+
+ private:
+  std::uint64_t serial_ = 0;
+  std::map<std::uint64_t, Ticket> waiting_;
+  ByteBuffer received_;
+  OpResult error_;
+};
+
+// By the key's remainder, then those that follow.
+class RemainderRouter final : public drivers::Router {
+ public:
+  explicit RemainderRouter(std::size_t endpoints) : endpoints_(endpoints) {}
+  std::size_t First(const drivers::Operation& operation) override {
+    tried_ = 1;
+    return at_ = static_cast<std::size_t>(operation.key.first().integer) % endpoints_;
+  }
+  std::size_t Next() override {
+    if (tried_++ == endpoints_) return kNone;
+    return at_ = (at_ + 1) % endpoints_;
+  }
+
+ private:
+  const std::size_t endpoints_;
+  std::size_t at_ = 0;
+  std::size_t tried_ = 0;
+};
+
 class LineRouter final : public drivers::Router {
  public:
   explicit LineRouter(const drivers::CodecFactory& factory) : factory_(factory) {}
@@ -148,12 +217,24 @@ class LineCodecFactory final : public drivers::CodecFactory {
   explicit LineCodecFactory(const LineDriverOptions& options) : options_(options) {}
   const std::vector<drivers::Endpoint>& endpoints() const override { return options_.endpoints; }
   std::vector<std::size_t> EndpointsOf(const drivers::OperationPlan& plan) const override {
+    if (options_.shared_connections > 0) {
+      std::vector<std::size_t> all(options_.endpoints.size());
+      std::iota(all.begin(), all.end(), 0U);
+      return all;
+    }
     return {plan.kind == drivers::OperationKind::kRead ? 0 : options_.endpoints.size() - 1};
   }
+  std::uint32_t shared_connections() const override { return options_.shared_connections; }
+  std::uint32_t max_in_flight() const override { return 1'000; }
+  bool endpoints_are_nodes() const override { return options_.shared_connections > 0; }
   std::unique_ptr<drivers::Router> NewRouter() const override {
+    if (options_.shared_connections > 0) {
+      return std::make_unique<RemainderRouter>(options_.endpoints.size());
+    }
     return std::make_unique<LineRouter>(*this);
   }
   std::unique_ptr<drivers::Codec> NewCodec(std::size_t) const override {
+    if (options_.shared_connections > 0) return std::make_unique<SharedLineCodec>();
     return std::make_unique<LineCodec>(options_);
   }
 

@@ -2,7 +2,8 @@
 // is a letter and a key ("R 17"; B begin, C commit, K rollback); an answer "OK <rows> <insert id>",
 // both optional, "MISS", "ERR <code> <text>" (rejected), "RETRY <code> <text>" (the same,
 // retryable), "BYE <code> <text>" (rejected, the connection is of no further use) or "FATAL <code>
-// <text>". With `greet` a client first sends "HELLO" and waits for "WELCOME".
+// <text>". With `greet` a client first sends "HELLO" and waits for "WELCOME". On shared connections a
+// request ends in a serial number (" @7"), with which its answer begins ("@7 OK"), in any order.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,9 @@ struct LineDriverOptions {
   bool pollable = false;
   bool blocking = false;
   std::uint64_t unsendable_key = 0;  // Encode refuses it; 0: none
+  // Connections per endpoint that sessions share; an operation goes to the endpoint of its key's
+  // remainder, else to those that follow.
+  std::uint32_t shared_connections = 0;
 };
 
 class LineDriver final : public drivers::Driver {

@@ -729,7 +729,7 @@ TEST(LoadRunLatencies, OfFewSamplesPercentilesStayWithinTheExtremes) {
 }
 
 TEST(Connects, WithoutAFreePortSaySo) {
-  const drivers::OpResult result = ErrnoResult(EADDRNOTAVAIL, Outcome::kNotSent);
+  const drivers::OpResult result = drivers::ErrnoResult(EADDRNOTAVAIL, Outcome::kNotSent);
   EXPECT_EQ(result.code, "local_port_exhausted");
   EXPECT_NE(result.text.find("Unix"), std::string_view::npos);
 }

@@ -27,7 +27,7 @@ class PartRecorderTest : public testing::Test {
   }
 
   Mailbox mailbox_{1};
-  PartRecorder part_{Part::kMeasure, 0, {1}, true, &mailbox_};
+  PartRecorder part_{Part::kMeasure, 0, {1}, true, {"a", "b"}, &mailbox_};
 };
 
 TEST_F(PartRecorderTest, AttemptedAtIssueEndedAtTheEnd) {

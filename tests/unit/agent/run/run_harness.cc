@@ -20,6 +20,7 @@ TestPlan::TestPlan(const PlanOptions& options) {
   driver.pollable = options.pollable;
   driver.blocking = options.blocking;
   driver.unsendable_key = options.unsendable_key;
+  driver.shared_connections = options.shared_connections;
   driver_ = std::make_unique<fakes::LineDriver>(driver);
   plan.driver = driver_.get();
 

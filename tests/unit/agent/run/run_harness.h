@@ -24,6 +24,7 @@ struct PlanOptions {
   bool pollable = false;
   bool blocking = false;
   std::uint64_t unsendable_key = 0;
+  std::uint32_t shared_connections = 0;
   LoopKind loop = LoopKind::kEpoll;
   std::uint32_t sessions = 1;
   std::uint32_t workers = 1;

@@ -42,9 +42,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"LongDatabase", "{ database: test }", "{ database: " + std::string(65, 'd') + " }",
              "t.yaml:3:14: targets.sql.mysql.database: the database's name is longer than 64 "
              "characters"},
-        Case{"TargetWithoutKind", "    mysql: { database: test }\n", "    tables_of: sql\n",
-             "t.yaml:2:3: targets.sql: names no kind; write 'mysql: { ... }' or 'handlersocket: { "
-             "... }'"},
+        Case{
+            "TargetWithoutKind", "    mysql: { database: test }\n", "    tables_of: sql\n",
+            "t.yaml:2:3: targets.sql: names no kind; write 'mysql: { ... }', 'handlersocket: { ... "
+            "}', 'memcached: { ... }' or 'cassandra: { ... }'"},
         Case{"HandlersocketWithoutOwner", "    tables_of: sql\n", "",
              "t.yaml:4:3: targets.hs: handlersocket can neither create nor fill tables; name a "
              "mysql "
@@ -595,8 +596,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"AuditViaUnknown", kThreshold, "[]\naudit: { via: sq }",
              "t.yaml:29:10: audit.via: no target 'sq'; did you mean 'sql'?"},
         Case{"AuditViaHandlersocket", kThreshold, "[]\naudit: { via: hs }",
-             "t.yaml:29:10: audit.via: 'hs' is handlersocket; writes are read back over a mysql "
-             "target"},
+             "t.yaml:29:10: audit.via: 'hs' is handlersocket; writes are read back over a target "
+             "that "
+             "owns tables"},
         Case{"AuditViaOtherTables", kSql,
              std::string(kSql) + "  b: { mysql: { database: b } }\naudit: { via: b }\ntargets2:\n",
              "not read: t.yaml:6:1: unknown key 'targets2'; did you mean 'targets'?"},
@@ -614,10 +616,11 @@ INSTANTIATE_TEST_SUITE_P(
              "[]\nconditions: { cold: { before: [restrt] } }\ncommands: { restart: [reboot] }",
              "t.yaml:29:32: conditions.cold.before[0].command: no command 'restrt'; did you mean "
              "'restart'?"},
-        Case{"NativeOnHandlersocket", kThreshold,
-             "[]\nconditions: { warm: { before: [{ native: { hs: \"SELECT 1\" } }] } }",
-             "t.yaml:29:44: conditions.warm.before[0].native.hs: 'hs' takes no statements; name a "
-             "mysql target"},
+        Case{
+            "NativeOnHandlersocket", kThreshold,
+            "[]\nconditions: { warm: { before: [{ native: { hs: \"SELECT 1\" } }] } }",
+            "t.yaml:29:44: conditions.warm.before[0].native.hs: 'hs' takes no statements; name its "
+            "tables' owner"},
         Case{"CommandOfNothing", kThreshold, "[]\ncommands: { restart: {} }",
              "t.yaml:29:13: commands.restart: run is needed: the program and its arguments, as in "
              "'run: [systemctl, restart, mariadb]'"},

@@ -117,7 +117,8 @@ TEST(Override, NamesTheNearestPath) {
             "--set tables.customers.rows: no such key; did you mean 'tables.customer'?");
   EXPECT_EQ(SetError("targets.sql.name=x"),
             "--set targets.sql.name: no such key; keys here: targets.sql.tables_of, "
-            "targets.sql.load, targets.sql.mysql, targets.sql.handlersocket");
+            "targets.sql.load, targets.sql.mysql, targets.sql.handlersocket, "
+            "targets.sql.memcached, targets.sql.cassandra");
 }
 
 TEST(Override, RefusesWhatLeadsNowhere) {

@@ -1,4 +1,4 @@
-#include "agent/run/endpoint_address.h"
+#include "drivers/core/endpoint_address.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-namespace cavalry::run {
+namespace cavalry::drivers {
 
-StatusOr<EndpointAddress> ResolveEndpoint(const drivers::Endpoint& endpoint) {
+StatusOr<EndpointAddress> ResolveEndpoint(const Endpoint& endpoint) {
   EndpointAddress result;
   result.label = endpoint.label;
   if (!endpoint.unix_path.empty()) {
@@ -75,4 +75,4 @@ int ConnectError(int socket) {
   return error;
 }
 
-}  // namespace cavalry::run
+}  // namespace cavalry::drivers

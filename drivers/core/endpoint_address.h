@@ -10,7 +10,7 @@
 #include "core/base/unique_fd.h"
 #include "drivers/core/codec.h"
 
-namespace cavalry::run {
+namespace cavalry::drivers {
 
 struct SocketAddress {
   sockaddr_storage storage{};
@@ -24,7 +24,7 @@ struct EndpointAddress {
 };
 
 // Looks the endpoint's name up (blocking). Fails with the resolver's words.
-StatusOr<EndpointAddress> ResolveEndpoint(const drivers::Endpoint& endpoint);
+StatusOr<EndpointAddress> ResolveEndpoint(const Endpoint& endpoint);
 
 // Begins a connection without waiting. On return `error` is 0: connected; EINPROGRESS: wait for
 // POLLOUT, then ask ConnectError(); else it failed (EAGAIN: a Unix listener's queue is full).
@@ -33,4 +33,4 @@ UniqueFd BeginConnect(const EndpointAddress& endpoint, std::size_t attempt, int*
 // What became of a connection that was in progress: 0 or an errno.
 int ConnectError(int socket);
 
-}  // namespace cavalry::run
+}  // namespace cavalry::drivers

@@ -52,7 +52,7 @@ struct Parameter {
   enum class Source : std::uint8_t {
     kKey,    // Operation::key.values()[index]
     kValue,  // Operation::values[index]
-    kFixed,  // `fixed`, the same each time
+    kFixed,  // `fixed`, the same each time; PlanStatement makes none
   };
   Source source = Source::kKey;
   std::uint32_t index = 0;
@@ -65,11 +65,13 @@ struct StatementPlan {
   // Names qualified by the keyspace, a `?` per parameter. Of a batch (insert, batch > 1): the
   // statement of one row.
   std::string cql;
-  std::vector<Parameter> parameters;  // of a batch: of the first row; row r adds r * columns
-  bool is_batch = false;              // operation->batch rows in one BATCH
-  bool logged = false;                // of a batch
-  bool reads = false;                 // answers rows that the operation counts and visits
-  bool conditional = false;           // answers rows whose first column is [applied]
+  // Of a batch: of the first row; row r adds r * columns. Of a native statement the types are not
+  // known: what the server says when it prepares the statement goes before them.
+  std::vector<Parameter> parameters;
+  bool is_batch = false;     // operation->batch rows in one BATCH
+  bool logged = false;       // of a batch
+  bool reads = false;        // answers rows that the operation counts and visits
+  bool conditional = false;  // answers rows whose first column is [applied]
   // What each column of the answer is shown as, in order; SQL's forms: see value_format.h. Empty:
   // taken from the answer's own metadata (native).
   std::vector<Column> columns;
@@ -105,7 +107,8 @@ CqlType CqlTypeOf(const ColumnType& type);
 std::string_view CqlTypeName(CqlType type);
 
 // Appends the statement with the values in place of each `?` (statements: text); a text's quotes
-// doubled, blobs in hex. False: a value that cannot be written; nothing was appended.
+// doubled, blobs in hex. Of a batch: BEGIN … APPLY BATCH with all rows, as one statement. False: a
+// value that cannot be written; nothing was appended.
 bool AppendText(const StatementPlan& plan, const Operation& operation, ByteBuffer& out);
 
 }  // namespace cavalry::drivers::cassandra

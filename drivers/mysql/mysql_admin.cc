@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "core/base/check.h"
+#include "drivers/core/table_mark.h"
 #include "drivers/mysql/admin_connection.h"
 #include "drivers/mysql/create_statement.h"
 #include "drivers/mysql/lock_holders.h"
 #include "drivers/mysql/server_facts.h"
 #include "drivers/mysql/statement.h"
 #include "drivers/mysql/table_check.h"
-#include "drivers/mysql/table_mark.h"
 
 namespace cavalry::drivers::mysql {
 namespace {

@@ -1,4 +1,4 @@
-#include "drivers/mysql/table_mark.h"
+#include "drivers/core/table_mark.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "drivers/core/admin.h"
 
-namespace cavalry::drivers::mysql {
+namespace cavalry::drivers {
 
 struct MarkText {
   std::uint64_t schema_hash = 0;
@@ -22,4 +22,4 @@ std::string FormatMark(const MarkText& mark);
 // Nothing when the comment is not such a mark, whole and exact: then the table is not ours.
 std::optional<MarkText> ParseMark(std::string_view comment);
 
-}  // namespace cavalry::drivers::mysql
+}  // namespace cavalry::drivers

@@ -1,10 +1,10 @@
-#include "drivers/mysql/table_mark.h"
+#include "drivers/core/table_mark.h"
 
 #include <charconv>
 
 #include <fmt/format.h>
 
-namespace cavalry::drivers::mysql {
+namespace cavalry::drivers {
 namespace {
 
 constexpr std::string_view kPrefix = "cavalry:1 schema=";
@@ -61,4 +61,4 @@ std::optional<MarkText> ParseMark(std::string_view comment) {
   return std::nullopt;
 }
 
-}  // namespace cavalry::drivers::mysql
+}  // namespace cavalry::drivers

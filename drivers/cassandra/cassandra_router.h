@@ -35,8 +35,8 @@ class CassandraRouter final : public Router {
   const TokenRing* const ring_;
   const std::size_t endpoints_;
   std::vector<std::size_t> turns_;  // by operation
-  ByteBuffer value_;  // one part's value, with its length
-  ByteBuffer key_;    // the partition key as it is hashed
+  ByteBuffer value_;                // one part's value, with its length
+  ByteBuffer key_;                  // the partition key as it is hashed
   // Of the operation that First was last asked for.
   std::span<const std::uint32_t> replicas_;
   std::size_t begin_ = 0;  // the turn it was given

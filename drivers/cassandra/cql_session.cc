@@ -100,13 +100,12 @@ Status CqlSession::QueryAll(std::string_view cql, std::span<const Value> values,
   return RunAll(operations);
 }
 
-Status CqlSession::RunAll(std::span<const Operation> operations) {
+Status CqlSession::RunAll(std::span<const Operation> operations,
+                          const std::function<bool(std::size_t, const OpResult&)>& look) {
   Status first;
-  last_code_.clear();
-  channel_->RunAll(operations, kInFlight, [&](std::size_t, const OpResult& result) {
-    if (!first.ok()) return;
-    first = ResultStatus(endpoint_.label, result);
-    if (!first.ok()) last_code_ = std::string(result.code);
+  channel_->RunAll(operations, kInFlight, [&](std::size_t which, const OpResult& result) {
+    if (look && look(which, result)) return;
+    if (first.ok()) first = ResultStatus(endpoint_.label, result);
   });
   return first;
 }

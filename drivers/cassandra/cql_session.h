@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,13 +51,12 @@ class CqlSession {
   Status QueryAll(std::string_view cql, std::span<const Value> values, std::size_t width,
                   const RowFunction& visit, Consistency level);
   // Runs operations of the plans given to OpenPrepared, many at once; the first failure is told.
-  Status RunAll(std::span<const Operation> operations);
-  OpResult Run(const Operation& operation) { return channel_->Run(operation); }
+  // `look`, if any, sees each result; true: it is no failure.
+  Status RunAll(std::span<const Operation> operations,
+                const std::function<bool(std::size_t, const OpResult&)>& look = {});
 
   const Endpoint& endpoint() const { return endpoint_; }
   bool usable() const { return channel_->usable(); }
-  // Of the last failed Query: "0x2200"; empty: none failed.
-  const std::string& last_code() const { return last_code_; }
 
  private:
   explicit CqlSession(Endpoint endpoint) : endpoint_(std::move(endpoint)) {}
@@ -69,7 +67,6 @@ class CqlSession {
   OperationPlan native_;
   std::vector<StatementPlan> statements_;
   std::unique_ptr<BlockingChannel> channel_;
-  std::string last_code_;
 };
 
 }  // namespace cavalry::drivers::cassandra

@@ -1,3 +1,6 @@
-cavalry_test(cassandra_driver_test KIND unit
-  SOURCES token_ring_test.cc statement_test.cc statement_check_test.cc
-  DEPS cavalry_cassandra_statements)
+if(TARGET cavalry_cassandra_codec)
+  cavalry_test(cassandra_driver_test KIND unit
+    SOURCES token_ring_test.cc statement_test.cc statement_check_test.cc topology_test.cc
+            router_test.cc driver_test.cc
+    DEPS cavalry_cassandra)
+endif()

@@ -243,7 +243,7 @@ TEST(Statement, LiteralsAreOfTheirType) {
                                     Value::Text("1970-01-01 00:00:02"),
                                     Value::Text("1.5e3")};
   EXPECT_EQ(Text(plan, {&operation, {}, row, nullptr}),
-            "INSERT INTO shop.t (id,data,price,\"at\",made,rate) VALUES "
+            "INSERT INTO shop.t (id,data,price,at,made,rate) VALUES "
             "(18446744073709551615,0x270a,-12.50,1000000000,2000,1.5e3)");
   // What could be taken for more than a number never gets out.
   const std::array<Value, 6> bad = {Value::Unsigned(1),      Value::Binary(""),

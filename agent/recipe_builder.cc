@@ -380,9 +380,9 @@ class RecipeBuilder {
 
 }  // namespace
 
-Status BuildRecipes(const v1::Assignment& assignment, run::LoadPlan* plan) {
+Status BuildRecipes(const v1::Assignment& assignment, bool replaces_rows, run::LoadPlan* plan) {
   CAVALRY_ASSIGN_OR_RETURN(OperationSet set,
-                           MakeOperationSet(assignment.workload(), plan->driver->replaces_rows()));
+                           MakeOperationSet(assignment.workload(), replaces_rows));
   return RecipeBuilder(assignment, std::move(set), plan).Build();
 }
 

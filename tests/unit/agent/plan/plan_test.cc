@@ -538,11 +538,12 @@ TEST(OperationSet, MakesOperationsWithoutTables) {
 }
 
 TEST(OperationSet, UpdatesThatReplaceRowsWriteAllColumns) {
-  const auto set = MakeOperationSet(
-      With(BaseAssignment(), "operations { name: 'a' update { table: 'stock' set { column: 'note' "
-                             "value { server: 'now()' } } } }")
-          .workload(),
-      true);
+  const auto set =
+      MakeOperationSet(With(BaseAssignment(),
+                            "operations { name: 'a' update { table: 'stock' set { column: 'note' "
+                            "value { server: 'now()' } } } }")
+                           .workload(),
+                       true);
   ASSERT_TRUE(set.ok()) << StatusText(set.status());
   EXPECT_EQ(set->operations[0].columns, (Columns{2, 1}));
   EXPECT_EQ(set->operations[0].server_values, (std::vector<std::string>{"now()", ""}));

@@ -545,8 +545,8 @@ TEST(OperationSet, UpdatesThatReplaceRowsWriteAllColumns) {
                            .workload(),
                        true);
   ASSERT_TRUE(set.ok()) << StatusText(set.status());
-  EXPECT_EQ(set->operations[0].columns, (Columns{2, 1}));
-  EXPECT_EQ(set->operations[0].server_values, (std::vector<std::string>{"now()", ""}));
+  EXPECT_EQ(set->operations[0].columns, (Columns{2, 1, 3}));
+  EXPECT_EQ(set->operations[0].server_values, (std::vector<std::string>{"now()", "", ""}));
 }
 
 TEST(OperationSet, LeavesSleepsOut) {

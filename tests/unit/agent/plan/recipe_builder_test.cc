@@ -758,12 +758,12 @@ TEST(Recipes, UpdatesThatReplaceRowsWriteTheRestAsFilled) {
                           true);
   ASSERT_TRUE(plan.ok()) << StatusText(plan.status());
   const load::OperationRecipe& pay = (*plan)->recipes[0];
-  EXPECT_EQ(pay.plan->columns, (std::vector<std::uint32_t>{1, 2}));
-  ASSERT_EQ(pay.values->rules().size(), 2U);
+  EXPECT_EQ(pay.plan->columns, (std::vector<std::uint32_t>{1, 2, 3}));
+  ASSERT_EQ(pay.values->rules().size(), 3U);
   EXPECT_FALSE(pay.values->rules()[0].as_filled);
   EXPECT_TRUE(pay.values->rules()[1].as_filled);
   // What is written as it was filled can be checked all the same.
-  EXPECT_EQ((*plan)->recipes[1].checked, (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ((*plan)->recipes[1].checked, (std::vector<std::uint32_t>{0, 2, 3}));
 }
 
 TEST(Recipes, ReadsDoNotCheckWhatNobodyKnows) {

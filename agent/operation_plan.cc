@@ -82,6 +82,16 @@ Status SetInsert(const v1::Insert& insert, const TableSchema& table, OperationPl
   return absl::OkStatus();
 }
 
+// An update that replaces the row whole also writes what the spec leaves alone.
+void AddOtherColumns(const TableSchema& table, OperationPlan* plan) {
+  for (const std::uint32_t column : AllColumns(table)) {
+    const bool there =
+        std::find(plan->columns.begin(), plan->columns.end(), column) != plan->columns.end();
+    if (!there && !IsKeyColumn(table, column)) plan->columns.push_back(column);
+  }
+  if (!plan->server_values.empty()) plan->server_values.resize(plan->columns.size());
+}
+
 Status SetUpdate(const v1::Update& update, const TableSchema& table, OperationPlan* plan) {
   plan->kind = OperationKind::kUpdate;
   plan->returning = update.returning();
@@ -276,7 +286,7 @@ Status SetOperation(const v1::OperationSpec& spec, const OperationSet& set, Oper
 
 }  // namespace
 
-StatusOr<OperationSet> MakeOperationSet(const v1::Workload& workload) {
+StatusOr<OperationSet> MakeOperationSet(const v1::Workload& workload, bool replaces_rows) {
   OperationSet set;
   if (workload.operations_size() > kMaxOperations) {
     return InvalidArgument("more than {} operations", kMaxOperations);
@@ -297,6 +307,7 @@ StatusOr<OperationSet> MakeOperationSet(const v1::Workload& workload) {
     plan.index = static_cast<std::uint32_t>(set.operations.size());
     CAVALRY_RETURN_IF_ERROR(
         Annotate(SetOperation(spec, set, &plan), fmt::format("operation '{}'", spec.name())));
+    if (replaces_rows && plan.kind == OperationKind::kUpdate) AddOtherColumns(*plan.table, &plan);
     set.operations.push_back(std::move(plan));
   }
   return set;

@@ -23,6 +23,8 @@ struct OperationSet {
   // operation in the workload.
   std::vector<drivers::OperationPlan> operations;
 };
-StatusOr<OperationSet> MakeOperationSet(const v1::Workload& workload);
+
+// `replaces_rows`: as the target's driver says (drivers/core/driver.h).
+StatusOr<OperationSet> MakeOperationSet(const v1::Workload& workload, bool replaces_rows = false);
 
 }  // namespace cavalry::agent

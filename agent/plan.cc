@@ -141,7 +141,7 @@ StatusOr<std::unique_ptr<run::LoadPlan>> MakeLoadPlan(const v1::Assignment& assi
   plan->workers = std::max<std::uint32_t>(workers, 1);
   plan->loop = loop;
   plan->keep_ledger = assignment.audit();
-  CAVALRY_RETURN_IF_ERROR(BuildRecipes(assignment, plan.get()));
+  CAVALRY_RETURN_IF_ERROR(BuildRecipes(assignment, plan->driver->replaces_rows(), plan.get()));
   CAVALRY_RETURN_IF_ERROR(CheckPipeline(*plan));
   // The clients are made from these without another look.
   CAVALRY_RETURN_IF_ERROR(CheckOperations(target, plan->operations));

@@ -23,11 +23,15 @@ constexpr std::size_t kMaxRequestBytes = std::size_t{64} << 20;
 using ColumnSet = std::set<std::pair<const drivers::TableSchema*, std::uint32_t>>;
 
 // Columns whose value a read cannot know: some update of the spec sets them, or nobody knows it.
-ColumnSet ChangedColumns(const OperationSet& set) {
+ColumnSet ChangedColumns(const v1::Workload& workload, const OperationSet& set) {
   ColumnSet changed;
   for (const drivers::OperationPlan& plan : set.operations) {
     if (plan.kind != OperationKind::kUpdate) continue;
-    for (const std::uint32_t column : plan.columns) changed.emplace(plan.table, column);
+    // Others are written as they were filled.
+    const int own = workload.operations(static_cast<int>(plan.index)).update().set_size();
+    for (int i = 0; i < own; ++i) {
+      changed.emplace(plan.table, plan.columns[static_cast<std::size_t>(i)]);
+    }
   }
   for (const auto& table : set.tables) {
     const std::vector<bool> unknown = UnknownColumns(*table, set.operations);
@@ -76,7 +80,7 @@ class RecipeBuilder {
       : assignment_(assignment),
         workload_(assignment.workload()),
         set_(std::move(set)),
-        changed_(ChangedColumns(set_)),
+        changed_(ChangedColumns(workload_, set_)),
         plan_(plan) {}
 
   Status Build() {
@@ -223,6 +227,11 @@ class RecipeBuilder {
     const std::uint32_t column = recipe.plan->columns[position];
     const std::vector<load::ColumnRule>& rules = set_.rules[recipe.table];
     if (!spec.has_update()) return rules[column];
+    if (position >= static_cast<std::size_t>(spec.update().set_size())) {
+      load::ColumnRule as_filled = rules[column];
+      as_filled.as_filled = true;
+      return as_filled;
+    }
     const v1::SetColumn& set = spec.update().set(static_cast<int>(position));
     if (set.value().rule_case() == v1::ValueRule::RULE_NOT_SET) return rules[column];
     const drivers::TableSchema& table = *recipe.plan->table;
@@ -371,8 +380,9 @@ class RecipeBuilder {
 
 }  // namespace
 
-Status BuildRecipes(const v1::Assignment& assignment, run::LoadPlan* plan) {
-  CAVALRY_ASSIGN_OR_RETURN(OperationSet set, MakeOperationSet(assignment.workload()));
+Status BuildRecipes(const v1::Assignment& assignment, bool replaces_rows, run::LoadPlan* plan) {
+  CAVALRY_ASSIGN_OR_RETURN(OperationSet set,
+                           MakeOperationSet(assignment.workload(), replaces_rows));
   return RecipeBuilder(assignment, std::move(set), plan).Build();
 }
 

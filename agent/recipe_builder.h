@@ -7,7 +7,7 @@
 namespace cavalry::agent {
 
 // Fills script, recipes, tables and operations of `plan` from the workload; `next_keys` and the
-// session numbers must be set in the assignment.
-Status BuildRecipes(const v1::Assignment& assignment, run::LoadPlan* plan);
+// session numbers must be set in the assignment. `replaces_rows`: as the driver says.
+Status BuildRecipes(const v1::Assignment& assignment, bool replaces_rows, run::LoadPlan* plan);
 
 }  // namespace cavalry::agent

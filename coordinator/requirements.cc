@@ -49,8 +49,7 @@ Status CheckRequirement(const v1::Hello& hello, const Requirement& need, std::si
     }
   }
   const std::uint64_t share = (need.sessions + agents - 1) / agents;
-  const std::uint64_t files =
-      share * std::max<std::uint64_t>(found->files_per_session(), 1) + kFilesBesideSessions;
+  const std::uint64_t files = share * found->files_per_session() + kFilesBesideSessions;
   if (files > hello.max_open_files()) {
     return FailedPrecondition(
         "{} sessions on {} need {} open files, but the agent may open {}: raise the limit (ulimit "

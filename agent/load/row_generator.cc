@@ -334,6 +334,7 @@ void RowGenerator::Generate(std::uint64_t key, std::uint64_t version, std::size_
 char* RowGenerator::WriteValue(std::size_t position, std::uint64_t key, std::uint64_t version,
                                char* out, Value* value) const {
   const ColumnRule& rule = rules_[position];
+  if (rule.as_filled) version = 0;
   const std::uint32_t column = columns_[position];
   const ColumnType& type = table_.columns[column].type;
   // A file has rows as they are filled.

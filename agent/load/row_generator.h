@@ -54,6 +54,7 @@ struct ColumnRule {
   // Alphabet of kRandomText, one byte a character ("": letters, digits, space); kConstant.
   std::string text;
   std::vector<std::string> texts;  // of kOneOf; not empty
+  bool as_filled = false;          // the value of version 0, whatever the version
   // Rows that the file has are filled from it, whatever the rule; null: none.
   std::shared_ptr<const RowFile> file;
 };

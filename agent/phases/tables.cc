@@ -223,7 +223,8 @@ Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
   const v1::RunPhase& order = context.order;
   const v1::Workload& workload = order.workload();
   CAVALRY_ASSIGN_OR_RETURN(TargetPlan target, MakeTargetPlan(workload, order.target()));
-  CAVALRY_ASSIGN_OR_RETURN(const OperationSet set, MakeOperationSet(workload));
+  CAVALRY_ASSIGN_OR_RETURN(const OperationSet set,
+                           MakeOperationSet(workload, target.driver->replaces_rows()));
   const std::vector<drivers::OperationPlan> operations = OperationsFor(target, set);
   CAVALRY_RETURN_IF_ERROR(CheckOperations(target, operations));
   for (const std::string& warning : target.driver->Warnings(target.settings, operations)) {

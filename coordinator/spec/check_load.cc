@@ -91,6 +91,21 @@ void CheckPasses(const std::string& path, const v1::Workload& workload, Checker*
   }
 }
 
+// Sessions of a cassandra target have no connections of their own.
+void CheckSharedConnections(const std::string& path, const v1::Workload& workload,
+                            Checker* checker) {
+  const v1::Load& load = workload.load();
+  const bool per_iteration = load.connections() == v1::CONNECTION_USE_PER_ITERATION;
+  if (!load.has_pool() && !per_iteration) return;
+  for (const v1::Target& target : workload.targets()) {
+    if (!target.has_cassandra() || !IsLoaded(target)) continue;
+    checker->Fault(path + (load.has_pool() ? ".pool" : ".connections"),
+                   "the sessions of '{}' share connections, so neither a pool nor connections per "
+                   "iteration go with it; leave it out, or give this target load: false",
+                   target.name());
+  }
+}
+
 // How load and script of a workload (with defaults, without stages) go together. `path`: of the
 // load.
 void CheckTogether(const std::string& path, const v1::Workload& workload, Checker* checker) {
@@ -107,6 +122,7 @@ void CheckTogether(const std::string& path, const v1::Workload& workload, Checke
                    "a pool keeps connections, 'connections: per_iteration' does "
                    "not; keep one of them");
   }
+  CheckSharedConnections(path, workload, checker);
   if (load.stop_after().has_passes()) CheckPasses(path + ".stop_after.passes", workload, checker);
   for (const v1::Condition& condition : workload.conditions()) {
     if (!condition.stop_after().has_passes()) continue;

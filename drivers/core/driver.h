@@ -36,7 +36,8 @@ class Driver {
   virtual std::string_view kind() const = 0;  // "mysql"
   virtual const std::vector<OperationKind>& operations() const = 0;
   virtual bool pipelines() const = 0;
-  virtual std::uint32_t files_per_session() const = 0;  // at most
+  // Open files per session at most; 0: sessions share connections, a few a worker.
+  virtual std::uint32_t files_per_session() const = 0;
   // Whether targets of this kind create, fill and audit tables.
   virtual bool owns_tables() const = 0;
   // Whether a write replaces the row whole, as under a key-value store: updates then come with all

@@ -199,6 +199,16 @@ TEST(RowGenerator, IsAPureFunctionOfSeedKeyAndVersion) {
   }
 }
 
+TEST(RowGenerator, ColumnsAsFilledKeepTheirFirstValue) {
+  const drivers::TableSchema table = Table(kTypes);
+  std::vector<ColumnRule> rules(kTypes.size());
+  const RowGenerator changing(table, All(table), rules, 42);
+  for (ColumnRule& rule : rules) rule.as_filled = true;
+  const RowGenerator kept(table, All(table), rules, 42);
+  EXPECT_NE(Row(changing, 7, 3), Row(changing, 7, 0));
+  EXPECT_EQ(Row(kept, 7, 3), Row(changing, 7, 0));
+}
+
 TEST(RowGenerator, AColumnsValueDoesNotDependOnTheOthers) {
   const drivers::TableSchema table = Table(kTypes);
   const RowGenerator whole(table, All(table), std::vector<ColumnRule>(kTypes.size()), 42);

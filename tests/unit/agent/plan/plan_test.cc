@@ -537,6 +537,18 @@ TEST(OperationSet, MakesOperationsWithoutTables) {
   EXPECT_NE(OperationError("native {}"), "");
 }
 
+TEST(OperationSet, UpdatesThatReplaceRowsWriteAllColumns) {
+  const auto set =
+      MakeOperationSet(With(BaseAssignment(),
+                            "operations { name: 'a' update { table: 'stock' set { column: 'note' "
+                            "value { server: 'now()' } } } }")
+                           .workload(),
+                       true);
+  ASSERT_TRUE(set.ok()) << StatusText(set.status());
+  EXPECT_EQ(set->operations[0].columns, (Columns{2, 1, 3}));
+  EXPECT_EQ(set->operations[0].server_values, (std::vector<std::string>{"now()", "", ""}));
+}
+
 TEST(OperationSet, LeavesSleepsOut) {
   const auto set = MakeOperationSet(With(BaseAssignment(), R"pb(
                                       operations {

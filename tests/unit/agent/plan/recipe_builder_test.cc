@@ -474,10 +474,11 @@ TEST(Audit, KeysFromInsertsIntoTwoTablesMayMeet) {
 }
 
 // The recipes alone, whether or not a driver can do the operations.
-StatusOr<std::unique_ptr<run::LoadPlan>> Build(const v1::Assignment& assignment) {
+StatusOr<std::unique_ptr<run::LoadPlan>> Build(const v1::Assignment& assignment,
+                                               bool replaces_rows = false) {
   auto plan = std::make_unique<run::LoadPlan>();
   plan->total_sessions = assignment.workload().load().sessions();
-  CAVALRY_RETURN_IF_ERROR(BuildRecipes(assignment, plan.get()));
+  CAVALRY_RETURN_IF_ERROR(BuildRecipes(assignment, replaces_rows, plan.get()));
   return plan;
 }
 
@@ -734,6 +735,35 @@ TEST(Recipes, ManyKeysNeedARangeOfAsMany) {
                             }
                             script { steps { operation: "a" } })pb"),
             "ok");
+}
+
+TEST(Recipes, UpdatesThatReplaceRowsWriteTheRestAsFilled) {
+  const auto plan = Build(With(BaseAssignment(), R"pb(
+                            operations {
+                              name: "pay"
+                              update {
+                                table: "stock"
+                                set { column: "qty" }
+                              }
+                            }
+                            operations {
+                              name: "get"
+                              read { table: "stock" }
+                            }
+                            script {
+                              steps { operation: "pay" }
+                              steps { operation: "get" }
+                            }
+                          )pb"),
+                          true);
+  ASSERT_TRUE(plan.ok()) << StatusText(plan.status());
+  const load::OperationRecipe& pay = (*plan)->recipes[0];
+  EXPECT_EQ(pay.plan->columns, (std::vector<std::uint32_t>{1, 2, 3}));
+  ASSERT_EQ(pay.values->rules().size(), 3U);
+  EXPECT_FALSE(pay.values->rules()[0].as_filled);
+  EXPECT_TRUE(pay.values->rules()[1].as_filled);
+  // What is written as it was filled can be checked all the same.
+  EXPECT_EQ((*plan)->recipes[1].checked, (std::vector<std::uint32_t>{0, 2, 3}));
 }
 
 TEST(Recipes, ReadsDoNotCheckWhatNobodyKnows) {

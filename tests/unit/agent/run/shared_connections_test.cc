@@ -116,8 +116,8 @@ TEST_P(SharedConnectionsTest, OthersTakeOverForANodeThatIsDown) {
 
 TEST_P(SharedConnectionsTest, ANodeThatGoesBreaksWhatIsInFlightThereAndComesBack) {
   const auto a = Serve(AnswerOk);
-  const auto b = Serve([](std::uint64_t connection, std::uint64_t request, std::string_view line) {
-    const bool goes = connection == 0 && request == 20;
+  const auto b = Serve([](std::uint64_t connection, std::uint64_t, std::string_view line) {
+    const bool goes = connection == 0 && SerialOf(line) == 10;
     return LineReply{goes ? "" : Answer(line, "OK 1"), 0, 0, goes};
   });
   PlanOptions options = Options({a->port(), b->port()});
@@ -135,11 +135,10 @@ TEST_P(SharedConnectionsTest, ANodeThatGoesBreaksWhatIsInFlightThereAndComesBack
 }
 
 TEST_P(SharedConnectionsTest, SessionsWaitWhileNoNodeIsThere) {
-  const auto server =
-      Serve([](std::uint64_t connection, std::uint64_t request, std::string_view line) {
-        const bool goes = connection == 0 && request == 5;
-        return LineReply{goes ? "" : Answer(line, "OK 1"), 0, 0, goes};
-      });
+  const auto server = Serve([](std::uint64_t connection, std::uint64_t, std::string_view line) {
+    const bool goes = connection == 0 && SerialOf(line) == 3;
+    return LineReply{goes ? "" : Answer(line, "OK 1"), 0, 0, goes};
+  });
   PlanOptions options = Options({server->port()});
   options.sessions = 3;
   options.count = 50;

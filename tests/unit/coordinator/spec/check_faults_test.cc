@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "coordinator/spec/spec_check.h"
 #include "spec_texts.h"
 
@@ -23,6 +25,53 @@ TEST_P(CheckFault, NamesPlaceAndRemedy) {
 std::string NameOf(const testing::TestParamInfo<Case>& test) { return test.param.name; }
 
 const char* const kSql = "  sql:\n    mysql: { database: test }\n";
+
+const char* const kWide = "targets:\n";
+
+std::string WithTarget(const std::string& options) { return kWide + ("  c: " + options + "\n"); }
+
+INSTANTIATE_TEST_SUITE_P(
+    KeyValueTargets, CheckFault,
+    testing::Values(
+        Case{"MemcachedTwoPlaces", kWide,
+             WithTarget("{ memcached: { host: a, servers: [\"b:1\"] } }"),
+             "t.yaml:2:8: targets.c.memcached: say where the server is once: host and port, "
+             "servers, "
+             "or socket"},
+        Case{"MemcachedServerWithoutPort", kWide, WithTarget("{ memcached: { servers: [b] } }"),
+             "t.yaml:2:31: targets.c.memcached.servers[0]: 'b' is not HOST:PORT"},
+        Case{"MemcachedServerTwice", kWide,
+             WithTarget("{ memcached: { servers: [\"b:1\", \"b:1\"] } }"),
+             "t.yaml:2:38: targets.c.memcached.servers[1]: 'b:1' is listed twice"},
+        Case{"MemcachedUserAlone", kWide, WithTarget("{ memcached: { user: me } }"),
+             "t.yaml:2:8: targets.c.memcached: password is needed too"},
+        Case{"CassandraWithoutKeyspace", kWide, WithTarget("{ cassandra: { port: 1 } }"),
+             "t.yaml:2:8: targets.c.cassandra: keyspace is needed: the one that holds the tables"},
+        Case{"CassandraVersion", kWide,
+             WithTarget("{ cassandra: { keyspace: k, protocol_version: 3 } }"),
+             "t.yaml:2:34: targets.c.cassandra.protocol_version: 3 is neither 4 nor 5"},
+        Case{"CassandraSnappyOfFive", kWide,
+             WithTarget("{ cassandra: { keyspace: k, protocol_version: 5, compression: snappy } }"),
+             "t.yaml:2:55: targets.c.cassandra.compression: snappy goes with protocol_version: 4 "
+             "only; use lz4"},
+        Case{"CassandraSerialWrites", kWide,
+             WithTarget("{ cassandra: { keyspace: k, consistency: { write: serial } } }"),
+             "t.yaml:2:49: targets.c.cassandra.consistency.write: is for reads and for `serial` "
+             "only"},
+        Case{"CassandraReadsOfAny", kWide,
+             WithTarget("{ cassandra: { keyspace: k, consistency: { read: any } } }"),
+             "t.yaml:2:49: targets.c.cassandra.consistency.read: is for writes only"},
+        Case{"CassandraSerialOne", kWide,
+             WithTarget("{ cassandra: { keyspace: k, consistency: { serial: one } } }"),
+             "t.yaml:2:49: targets.c.cassandra.consistency.serial: is serial or local_serial"},
+        Case{"OwnerOfAnotherKind", kWide,
+             WithTarget("{ cassandra: { keyspace: k }, tables_of: sql }"),
+             "t.yaml:2:36: targets.c.tables_of: 'sql' is mysql, whose tables a cassandra target "
+             "cannot see"},
+        Case{"SharedItems", kWide,
+             WithTarget("{ memcached: { port: 1 } }\n  d: { memcached: { port: 1 } }"),
+             "t.yaml:3:3: targets.d: writes the same tables as 'c'; share them: tables_of: c"}),
+    NameOf);
 
 INSTANTIATE_TEST_SUITE_P(
     Targets, CheckFault,
@@ -93,6 +142,19 @@ INSTANTIATE_TEST_SUITE_P(
              "t.yaml:14:7: tables.customer.columns.q,ty: HandlerSocket cannot send this name: no "
              "comma, no character below 0x10"}),
     NameOf);
+
+TEST(CheckLoad, SharedConnectionsGoWithNoPool) {
+  for (const auto& [option, path] :
+       {std::pair("pool: 4", "pool"), {"connections: per_iteration", "connections"}}) {
+    std::string spec = Changed("sessions: 4", option);
+    spec.replace(spec.find(kWide), std::string(kWide).size(),
+                 WithTarget("{ cassandra: { keyspace: k } }"));
+    const std::string error = CheckError(spec);
+    EXPECT_NE(error.find(fmt::format("load.{}: the sessions of 'c' share connections", path)),
+              std::string::npos)
+        << error;
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Tables, CheckFault,

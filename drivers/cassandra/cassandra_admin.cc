@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -12,6 +13,7 @@
 
 #include "drivers/cassandra/cluster.h"
 #include "drivers/cassandra/consistency.h"
+#include "drivers/cassandra/cql_text.h"
 #include "drivers/cassandra/names.h"
 #include "drivers/cassandra/server_facts.h"
 #include "drivers/cassandra/table_check.h"
@@ -31,17 +33,39 @@ constexpr int kAgreementPollMs = 20;
 // Parts of the ring that are counted one by one, so that none takes as long as the server's limit.
 constexpr std::uint64_t kCountRanges = 256;
 
+// Native protocol, section 8: too few replicas are up for the consistency level.
+constexpr std::string_view kUnavailable = " 0x1000 ";
+
 std::uint64_t ToNumber(const Field& field) {
   std::uint64_t number = 0;
   std::from_chars(field.text.data(), field.text.data() + field.text.size(), number);
   return number;
 }
 
+// Two tokens a range: the one it begins behind, and its last. No row has the smallest token: it is
+// the empty key's, which Cassandra refuses.
+std::vector<Value> RangeBounds() {
+  constexpr auto kFirst = std::numeric_limits<std::int64_t>::min();
+  constexpr std::uint64_t kStep = std::numeric_limits<std::uint64_t>::max() / kCountRanges;
+  std::vector<Value> bounds;
+  std::int64_t begin = kFirst;
+  for (std::uint64_t i = 1; i <= kCountRanges; ++i) {
+    const auto end =
+        i == kCountRanges
+            ? std::numeric_limits<std::int64_t>::max()
+            : static_cast<std::int64_t>(static_cast<std::uint64_t>(kFirst) + i * kStep);
+    bounds.push_back(Value::Integer(begin));
+    bounds.push_back(Value::Integer(end));
+    begin = end;
+  }
+  return bounds;
+}
+
 class CassandraAdmin final : public Admin {
  public:
   CassandraAdmin(TargetOptions options, std::shared_ptr<const TlsContext> tls)
       : options_(std::move(options)), tls_(std::move(tls)) {
-    options_.statements.read = AuditLevel(options_.statements.read, options_.statements.write);
+    audit_ = AuditLevel(options_.statements.read, options_.statements.write);
   }
 
   Status Connect() override;
@@ -87,6 +111,7 @@ class CassandraAdmin final : public Admin {
   const std::string& label() const { return cluster_->session->endpoint().label; }
   // Connects again when the session was lost.
   Status Reconnect();
+  // Of the node's own tables, which have one replica.
   StatusOr<std::uint64_t> Query(std::string_view cql, const RowFunction& visit = {},
                                 std::span<const Value> values = {});
   // Runs DDL and waits until the nodes agree on the schema.
@@ -98,11 +123,13 @@ class CassandraAdmin final : public Admin {
   Status RequireMark(const TableSchema& table, std::string_view what);
   Status MakeKeyspace();
   StatusOr<std::uint64_t> EstimateRows(const TableSchema& table);
+  StatusOr<std::vector<ActualColumn>> ReadColumns(const TableSchema& table);
   Status CountRows(const TableSchema& table, bool max_key, TableInfo* info);
   StatusOr<TableRows*> RowsOf(const TableSchema& table, std::span<const std::uint32_t> columns);
 
-  TargetOptions options_;
+  const TargetOptions options_;
   const std::shared_ptr<const TlsContext> tls_;
+  Consistency audit_ = Consistency::kAll;
   std::optional<Cluster> cluster_;
   std::unique_ptr<TableRows> rows_;  // of the table that was last filled or read
   std::string fillable_table_;       // its mark was seen by InsertRows on this connection
@@ -124,7 +151,7 @@ Status CassandraAdmin::Reconnect() {
 StatusOr<std::uint64_t> CassandraAdmin::Query(std::string_view cql, const RowFunction& visit,
                                               std::span<const Value> values) {
   CAVALRY_RETURN_IF_ERROR(Reconnect());
-  return cluster_->session->Query(cql, visit, options_.statements.read, values);
+  return cluster_->session->Query(cql, visit, Consistency::kLocalOne, values);
 }
 
 Status CassandraAdmin::AwaitAgreement() {
@@ -145,16 +172,14 @@ Status CassandraAdmin::RunDdl(std::string_view cql) {
 StatusOr<std::optional<CassandraAdmin::Seen>> CassandraAdmin::Look(const TableSchema& table) {
   std::optional<Seen> seen;
   const std::array<Value, 2> names = {Value::Text(keyspace()), Value::Text(table.name)};
-  CAVALRY_RETURN_IF_ERROR(Reconnect());
   CAVALRY_RETURN_IF_ERROR(
-      cluster_->session
-          ->Query(
-              "SELECT comment FROM system_schema.tables WHERE keyspace_name=? AND table_name=?",
-              [&](std::span<const Field> fields) {
-                seen.emplace();
-                if (!fields.empty()) seen->mark = ParseMark(fields[0].text);
-              },
-              Consistency::kLocalOne, names)
+      Query(
+          "SELECT comment FROM system_schema.tables WHERE keyspace_name=? AND table_name=?",
+          [&](std::span<const Field> fields) {
+            seen.emplace();
+            if (!fields.empty()) seen->mark = ParseMark(fields[0].text);
+          },
+          names)
           .status());
   return seen;
 }
@@ -177,46 +202,65 @@ StatusOr<std::uint64_t> CassandraAdmin::EstimateRows(const TableSchema& table) {
   std::uint64_t rows = 0;
   const std::array<Value, 2> names = {Value::Text(keyspace()), Value::Text(table.name)};
   CAVALRY_RETURN_IF_ERROR(
-      cluster_->session
-          ->Query(
-              "SELECT partitions_count FROM system.size_estimates WHERE keyspace_name=? AND "
-              "table_name=?",
-              [&](std::span<const Field> fields) {
-                if (!fields.empty()) rows += ToNumber(fields[0]);
-              },
-              Consistency::kLocalOne, names)
+      Query(
+          "SELECT partitions_count FROM system.size_estimates WHERE keyspace_name=? AND "
+          "table_name=?",
+          [&](std::span<const Field> fields) {
+            if (!fields.empty()) rows += ToNumber(fields[0]);
+          },
+          names)
           .status());
   return rows;
 }
 
+StatusOr<std::vector<ActualColumn>> CassandraAdmin::ReadColumns(const TableSchema& table) {
+  std::vector<ActualColumn> actual;
+  const std::array<Value, 2> names = {Value::Text(keyspace()), Value::Text(table.name)};
+  CAVALRY_RETURN_IF_ERROR(
+      Query(
+          "SELECT column_name, type, kind, position FROM system_schema.columns WHERE "
+          "keyspace_name=? AND table_name=?",
+          [&](std::span<const Field> fields) {
+            if (fields.size() < 4) return;
+            ActualColumn column{std::string(fields[0].text), std::string(fields[1].text),
+                                std::string(fields[2].text), -1};
+            if (column.kind == "partition_key" || column.kind == "clustering") {
+              column.position = static_cast<int>(ToNumber(fields[3]));
+            }
+            actual.push_back(std::move(column));
+          },
+          names)
+          .status());
+  return actual;
+}
+
 Status CassandraAdmin::CountRows(const TableSchema& table, bool max_key, TableInfo* info) {
-  const std::string key = QuotedName(table.key_column().name);
-  const std::string cql = fmt::format(
-      "SELECT count(*){} FROM {} WHERE token({})>? AND token({})<=?",
-      max_key ? fmt::format(", max({})", key) : "", TableName(keyspace(), table), key, key);
-  // No row has the smallest token: it is the empty key's, which Cassandra refuses.
-  constexpr auto kFirst = std::numeric_limits<std::int64_t>::min();
-  constexpr std::uint64_t kStep = std::numeric_limits<std::uint64_t>::max() / kCountRanges;
-  std::vector<Value> bounds;
-  std::int64_t begin = kFirst;
-  for (std::uint64_t i = 1; i <= kCountRanges; ++i) {
-    const auto end =
-        i == kCountRanges
-            ? std::numeric_limits<std::int64_t>::max()
-            : static_cast<std::int64_t>(static_cast<std::uint64_t>(kFirst) + i * kStep);
-    bounds.push_back(Value::Integer(begin));
-    bounds.push_back(Value::Integer(end));
-    begin = end;
-  }
-  return cluster_->session->QueryAll(
-      cql, bounds, 2,
-      [&](std::span<const Field> fields) {
-        if (!fields.empty()) info->rows += ToNumber(fields[0]);
-        if (fields.size() > 1 && !fields[1].is_null) {
-          info->max_key = std::max(info->max_key, ToNumber(fields[1]));
-        }
-      },
-      options_.statements.read);
+  CAVALRY_ASSIGN_OR_RETURN(const std::vector<ActualColumn> columns, ReadColumns(table));
+  std::vector<std::string> partition = NamesOf(columns, "partition_key");
+  for (std::string& name : partition) name = QuotedName(name);
+  const std::string token = fmt::format("token({})", fmt::join(partition, ","));
+  const std::string cql =
+      fmt::format("SELECT count(*){} FROM {} WHERE {}>? AND {}<=?",
+                  max_key ? fmt::format(", max({})", QuotedName(table.key_column().name)) : "",
+                  TableName(keyspace(), table), token, token);
+  const std::vector<Value> bounds = RangeBounds();
+  const auto count = [&](Consistency level) -> Status {
+    info->rows = info->max_key = 0;
+    CAVALRY_RETURN_IF_ERROR(Reconnect());
+    return cluster_->session->QueryAll(
+        cql, bounds, 2,
+        [&](std::span<const Field> fields) {
+          if (!fields.empty()) info->rows += ToNumber(fields[0]);
+          if (fields.size() > 1 && !fields[1].is_null) {
+            info->max_key = std::max(info->max_key, ToNumber(fields[1]));
+          }
+        },
+        level);
+  };
+  const Status status = count(audit_);
+  // With a node down the count may be too low, which has a table filled again, but never too high.
+  const bool is_unavailable = StatusText(status).find(kUnavailable) != std::string::npos;
+  return is_unavailable ? count(options_.statements.read) : status;
 }
 
 StatusOr<TableInfo> CassandraAdmin::Describe(const TableSchema& table, bool count) {
@@ -246,12 +290,10 @@ StatusOr<TableInfo> CassandraAdmin::Describe(const TableSchema& table, bool coun
 // Looks first, since making one needs a right of its own.
 Status CassandraAdmin::MakeKeyspace() {
   const Value name = Value::Text(keyspace());
-  CAVALRY_RETURN_IF_ERROR(Reconnect());
   CAVALRY_ASSIGN_OR_RETURN(
       const std::uint64_t found,
-      cluster_->session->Query(
-          "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name=?", {},
-          Consistency::kLocalOne, {&name, 1}));
+      Query("SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name=?", {},
+            {&name, 1}));
   if (found > 0) return absl::OkStatus();
   return RunDdl(CreateKeyspace(keyspace(), options_.replication));
 }
@@ -317,32 +359,17 @@ StatusOr<bool> CassandraAdmin::ReadRow(const TableSchema& table, std::span<const
 }
 
 StatusOr<std::uint64_t> CassandraAdmin::RunNative(std::string_view statement) {
-  CAVALRY_ASSIGN_OR_RETURN(const std::uint64_t rows, Query(statement));
+  CAVALRY_RETURN_IF_ERROR(Reconnect());
+  const Consistency level = LookAtCql(statement).is_select ? audit_ : options_.statements.write;
+  CAVALRY_ASSIGN_OR_RETURN(const std::uint64_t rows,
+                           cluster_->session->Query(statement, {}, level));
   // It may have been DDL.
   CAVALRY_RETURN_IF_ERROR(AwaitAgreement());
   return rows;
 }
 
 Status CassandraAdmin::CheckColumns(const TableSchema& table) {
-  std::vector<ActualColumn> actual;
-  const std::array<Value, 2> names = {Value::Text(keyspace()), Value::Text(table.name)};
-  CAVALRY_RETURN_IF_ERROR(Reconnect());
-  CAVALRY_RETURN_IF_ERROR(
-      cluster_->session
-          ->Query(
-              "SELECT column_name, type, kind, position FROM system_schema.columns WHERE "
-              "keyspace_name=? AND table_name=?",
-              [&](std::span<const Field> fields) {
-                if (fields.size() < 4) return;
-                ActualColumn column{std::string(fields[0].text), std::string(fields[1].text),
-                                    std::string(fields[2].text), -1};
-                if (column.kind == "partition_key" || column.kind == "clustering") {
-                  column.position = static_cast<int>(ToNumber(fields[3]));
-                }
-                actual.push_back(std::move(column));
-              },
-              Consistency::kLocalOne, names)
-          .status());
+  CAVALRY_ASSIGN_OR_RETURN(const std::vector<ActualColumn> actual, ReadColumns(table));
   return Annotate(CheckActualColumns(table, actual), label());
 }
 

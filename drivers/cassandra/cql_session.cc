@@ -10,8 +10,6 @@
 namespace cavalry::drivers::cassandra {
 namespace {
 
-constexpr std::uint32_t kInFlight = 128;
-
 class Visitor final : public RowVisitor {
  public:
   explicit Visitor(const RowFunction* visit) : visit_(visit) {}
@@ -82,7 +80,7 @@ StatusOr<std::uint64_t> CqlSession::Query(std::string_view cql, const RowFunctio
 }
 
 Status CqlSession::QueryAll(std::string_view cql, std::span<const Value> values, std::size_t width,
-                            const RowFunction& visit, Consistency level) {
+                            const RowFunction& visit, Consistency level, std::uint32_t in_flight) {
   native_.statement = std::string(cql);
   native_.parameters = static_cast<std::uint32_t>(width);
   StatementPlan& plan = statements_.front();
@@ -97,13 +95,14 @@ Status CqlSession::QueryAll(std::string_view cql, std::span<const Value> values,
   for (std::size_t i = 0; i < operations.size(); ++i) {
     operations[i] = {&native_, {}, values.subspan(i * width, width), &visitor};
   }
-  return RunAll(operations);
+  return RunAll(operations, {}, in_flight);
 }
 
 Status CqlSession::RunAll(std::span<const Operation> operations,
-                          const std::function<bool(std::size_t, const OpResult&)>& look) {
+                          const std::function<bool(std::size_t, const OpResult&)>& look,
+                          std::uint32_t in_flight) {
   Status first;
-  channel_->RunAll(operations, kInFlight, [&](std::size_t which, const OpResult& result) {
+  channel_->RunAll(operations, in_flight, [&](std::size_t which, const OpResult& result) {
     if (look && look(which, result)) return;
     if (first.ok()) first = ResultStatus(endpoint_.label, result);
   });

@@ -47,13 +47,14 @@ class CqlSession {
   StatusOr<std::uint64_t> Query(std::string_view cql, const RowFunction& visit = {},
                                 Consistency level = Consistency::kLocalOne,
                                 std::span<const Value> values = {});
-  // The same CQL many times, each with its own `width` values, many at once.
+  // The same CQL many times, each with its own `width` values, `in_flight` at once.
   Status QueryAll(std::string_view cql, std::span<const Value> values, std::size_t width,
-                  const RowFunction& visit, Consistency level);
+                  const RowFunction& visit, Consistency level, std::uint32_t in_flight = 8);
   // Runs operations of the plans given to OpenPrepared, many at once; the first failure is told.
   // `look`, if any, sees each result; true: it is no failure.
   Status RunAll(std::span<const Operation> operations,
-                const std::function<bool(std::size_t, const OpResult&)>& look = {});
+                const std::function<bool(std::size_t, const OpResult&)>& look = {},
+                std::uint32_t in_flight = 128);
 
   const Endpoint& endpoint() const { return endpoint_; }
   bool usable() const { return channel_->usable(); }

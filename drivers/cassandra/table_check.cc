@@ -9,7 +9,15 @@
 namespace cavalry::drivers::cassandra {
 namespace {
 
-// The names of the columns of a kind, by position.
+std::string KeyText(const std::vector<std::string>& partition,
+                    const std::vector<std::string>& clustering) {
+  std::string text = fmt::format("(({})", fmt::join(partition, ", "));
+  for (const std::string& name : clustering) text += ", " + name;
+  return text + ")";
+}
+
+}  // namespace
+
 std::vector<std::string> NamesOf(const std::vector<ActualColumn>& actual, std::string_view kind) {
   std::vector<const ActualColumn*> found;
   for (const ActualColumn& column : actual) {
@@ -21,15 +29,6 @@ std::vector<std::string> NamesOf(const std::vector<ActualColumn>& actual, std::s
   for (const ActualColumn* column : found) names.push_back(column->name);
   return names;
 }
-
-std::string KeyText(const std::vector<std::string>& partition,
-                    const std::vector<std::string>& clustering) {
-  std::string text = fmt::format("(({})", fmt::join(partition, ", "));
-  for (const std::string& name : clustering) text += ", " + name;
-  return text + ")";
-}
-
-}  // namespace
 
 Status CheckActualColumns(const TableSchema& table, const std::vector<ActualColumn>& actual) {
   if (actual.empty()) {

@@ -322,7 +322,7 @@ TEST_F(Cassandra, TokensAreTheServers) {
     values.push_back(number);
   }
   ASSERT_EQ(StatusText(cluster.session->QueryAll("INSERT INTO cavalry_it.pairs (k) VALUES (?)",
-                                                 values, 1, {}, Consistency::kOne)),
+                                                 values, 1, {}, Consistency::kOne, 128)),
             "");
   values.clear();
   for (std::int64_t key = 0; key < kKeys; ++key) {
@@ -331,7 +331,7 @@ TEST_F(Cassandra, TokensAreTheServers) {
     values.push_back(Value::Binary(text));
   }
   ASSERT_EQ(StatusText(cluster.session->QueryAll("INSERT INTO cavalry_it.blobs (c) VALUES (?)",
-                                                 values, 1, {}, Consistency::kOne)),
+                                                 values, 1, {}, Consistency::kOne, 128)),
             "");
   values.clear();
   std::vector<std::string> names;
@@ -346,7 +346,7 @@ TEST_F(Cassandra, TokensAreTheServers) {
     values.push_back(Value::Text(name));
   }
   ASSERT_EQ(StatusText(cluster.session->QueryAll("INSERT INTO cavalry_it.keys (a,b) VALUES (?,?)",
-                                                 values, 2, {}, Consistency::kOne)),
+                                                 values, 2, {}, Consistency::kOne, 128)),
             "");
   const auto compare = [&](std::string_view cql, auto expected) {
     std::size_t rows = 0;

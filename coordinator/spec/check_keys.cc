@@ -1,4 +1,5 @@
 #include "coordinator/spec/checker.h"
+#include "coordinator/spec/spec_check.h"
 #include "core/wire/operation_keys.h"
 
 namespace cavalry::spec {
@@ -40,9 +41,10 @@ void CheckRange(const std::string& path, const v1::Range& range, const v1::Table
   // Of a table that is used as it is, nobody here knows the rows unless the spec says them.
   const bool unknown_rows = table.existing() == v1::EXISTING_USE && table.rows() == 0;
   if (range.first() > range.last()) return;  // a fault of every range, found elsewhere
-  if (range.first() < 1 || (range.last() > table.rows() && !unknown_rows)) {
+  const std::uint64_t rows = table.rows() + RowsOfStages(checker->filled(), table.name());
+  if (range.first() < 1 || (range.last() > rows && !unknown_rows)) {
     checker->Fault(path, "keys {}..{} are not all in 1..{}, the rows of table '{}'", range.first(),
-                   range.last(), table.rows(), table.name());
+                   range.last(), rows, table.name());
   }
 }
 

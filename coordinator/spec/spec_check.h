@@ -81,4 +81,8 @@ std::vector<std::string> TablesWritten(const v1::Workload& workload);
 // REQUIRES: defaults are filled in.
 v1::Workload StageWorkload(const v1::Workload& workload, int stage);
 
+// Rows that stages of so many iterations insert into the table: what a later stage may work on.
+// `workload` with defaults.
+std::uint64_t RowsOfStages(const v1::Workload& workload, std::string_view table);
+
 }  // namespace cavalry::spec

@@ -77,6 +77,23 @@ bool IsPreliminary(const v1::OperationSpec& operation) {
 
 }  // namespace
 
+std::uint64_t RowsOfStages(const v1::Workload& workload, std::string_view table) {
+  std::uint64_t rows = 0;
+  for (int i = 0; i < workload.stages_size(); ++i) {
+    const v1::Workload stage = StageWorkload(workload, i);
+    const v1::StopAfter& stop = stage.load().stop_after();
+    if (!stop.has_iterations() || stop.has_duration() || stop.has_passes()) continue;
+    for (const v1::OperationSpec& operation : stage.operations()) {
+      if (!operation.has_insert() || operation.insert().table() != table) continue;
+      const std::uint64_t batch = operation.insert().has_batch() ? operation.insert().batch() : 1;
+      rows += stop.iterations() * batch *
+              (Times(stage.script().steps(), operation.name()) +
+               Times(stage.script().transaction(), operation.name()));
+    }
+  }
+  return rows;
+}
+
 std::string DriverOf(const v1::Target& target) {
   const google::protobuf::OneofDescriptor* kind = target.GetDescriptor()->FindOneofByName("kind");
   const FieldDescriptor* member = target.GetReflection()->GetOneofFieldDescriptor(target, kind);

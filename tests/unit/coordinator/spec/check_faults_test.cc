@@ -556,6 +556,17 @@ INSTANTIATE_TEST_SUITE_P(
             "stages: { a: { script: [add], load: { stop_after: { iterations: 5 } } }, b: { script: "
             "{ transaction: [find] } } }",
             "ok"},
+        Case{"KeysOfAnEarlierStage", "operations:",
+             "stages:\n"
+             "  a: { script: [{ fill: 2 }], load: { stop_after: { iterations: 500 } } }\n"
+             "  b: { script: [get] }\n"
+             "operations:\n"
+             "  fill: { insert: { table: orders, batch: 3 } }\n"
+             "  get: { read: { table: orders, keys: { uniform: 1..3001 } } }",
+             "t.yaml:26:33: operations.get.read.keys: keys 1..3001 are not all in 1..3000, the "
+             "rows of "
+             "table 'orders'\n"
+             "t.yaml:31:1: script: each of 'stages' has a script of its own; leave this one out"},
         Case{"StageWithoutScript", "script: { name: checkout, steps: [find, add, pay] }",
              "stages: { a: { load: { sessions: 0 } } }",
              "t.yaml:26:11: stages.a: script is needed\n"

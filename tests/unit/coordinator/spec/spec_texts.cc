@@ -71,11 +71,13 @@ std::string CheckError(std::string_view text) {
 void SetConfigEnvironment() {
   for (const char* name :
        {"CAVALRY_MARIADB_HOST", "CAVALRY_MARIADB_USER", "CAVALRY_MARIADB_PASSWORD",
-        "CAVALRY_MARIADB_DATABASE", "CAVALRY_MARIADB_SOCKET"}) {
+        "CAVALRY_MARIADB_DATABASE", "CAVALRY_MARIADB_SOCKET", "CAVALRY_MEMCACHED_HOST",
+        "CAVALRY_CASSANDRA_HOST"}) {
     setenv(name, "something", 1);
   }
   for (const char* name :
-       {"CAVALRY_MARIADB_PORT", "CAVALRY_HANDLERSOCKET_PORT", "CAVALRY_HANDLERSOCKET_WRITE_PORT"}) {
+       {"CAVALRY_MARIADB_PORT", "CAVALRY_HANDLERSOCKET_PORT", "CAVALRY_HANDLERSOCKET_WRITE_PORT",
+        "CAVALRY_MEMCACHED_PORT", "CAVALRY_CASSANDRA_PORT"}) {
     setenv(name, "4711", 1);
   }
 }

@@ -145,6 +145,7 @@ StatusOr<std::unique_ptr<run::LoadPlan>> MakeLoadPlan(const v1::Assignment& assi
   CAVALRY_RETURN_IF_ERROR(CheckPipeline(*plan));
   // The clients are made from these without another look.
   CAVALRY_RETURN_IF_ERROR(CheckOperations(target, plan->operations));
+  plan->some_sent = plan->driver->asks_for_no_answer(target.settings);
   plan->settings = std::move(target.settings);
   return plan;
 }

@@ -62,10 +62,12 @@ struct LoadPlan {
     if (blocking_threads) most = std::min(most, *blocking_threads);
     return most;
   }
+  // Some operations may end as sent, which has no service time.
+  bool some_sent = false;
   // A closed loop whose iteration is one operation once and nothing else: response time is its
   // service time.
   bool response_is_service() const {
-    return script.steps.size() == 1 && retries == 0 && !takes_connections();
+    return script.steps.size() == 1 && retries == 0 && !takes_connections() && !some_sent;
   }
 };
 

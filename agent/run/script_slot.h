@@ -59,7 +59,10 @@ class ScriptSlot {
   std::size_t end_step() const { return end_step_; }
   Nanos SleepOf(std::size_t step) const;
   Outcome outcome() const { return outcome_; }
-  bool succeeded() const { return outcome_ <= Outcome::kMiss; }
+  // The iteration goes on.
+  bool succeeded() const { return outcome_ <= Outcome::kMiss || outcome_ == Outcome::kSent; }
+  // It has done something: a miss alone does not make it ok.
+  bool did() const { return outcome_ == Outcome::kOk || outcome_ == Outcome::kSent; }
   bool retryable() const { return retryable_; }
   bool in_transaction() const { return transaction_ == Transaction::kOpen; }
   std::uint32_t most_retries() const;

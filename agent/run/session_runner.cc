@@ -47,7 +47,7 @@ SessionTask RunSession(FramePool*, ScriptSlot* slot) {
       co_await slot->Connected();
       co_await slot->Execute(step);
       if (slot->succeeded()) {
-        any_ok = any_ok || slot->outcome() == Outcome::kOk;
+        any_ok = any_ok || slot->did();
         ++step;
         continue;
       }

@@ -9,7 +9,7 @@ std::uint64_t OperationCounters::ended() const {
 }
 
 std::uint64_t OperationCounters::failed() const {
-  return ended() - (*this)[Outcome::kOk] - (*this)[Outcome::kMiss];
+  return ended() - (*this)[Outcome::kOk] - (*this)[Outcome::kMiss] - (*this)[Outcome::kSent];
 }
 
 void OperationCounters::Add(const OperationCounters& other) {

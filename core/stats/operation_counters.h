@@ -32,7 +32,7 @@ struct OperationCounters {
     keys_found += found;
   }
   std::uint64_t ended() const;  // sum of the nine classes
-  // Neither ok nor miss.
+  // Neither ok nor miss, nor sent without asking for an answer.
   std::uint64_t failed() const;
   // attempted = sum of the nine classes; holds once a step has drained.
   bool balanced() const { return attempted == ended(); }

@@ -43,6 +43,8 @@ class Driver {
   // Whether a write replaces the row whole, as under a key-value store: updates then come with all
   // columns but the key's, those that the spec does not set as they were filled.
   virtual bool replaces_rows() const { return false; }
+  // Whether some operations end as sent, under these settings.
+  virtual bool asks_for_no_answer(const Settings& /*settings*/) const { return false; }
   // The driver's own check of settings and operations, without a connection: names that cannot be
   // sent, columns it cannot write. Errors say what to change.
   virtual Status Check(const Settings& settings,

@@ -23,6 +23,9 @@ namespace {
 constexpr Nanos kConnectTimeout = 5 * kSecond;
 constexpr Nanos kOperationTimeout = 30 * kSecond;
 constexpr std::uint32_t kInFlight = 256;
+// memcached (1.6.18) waits for its socket while decrypted requests wait in the TLS library, so no
+// more may be in flight than it takes at once.
+constexpr std::uint32_t kInFlightOverTls = 8;
 // Keys looked at or deleted at a time; so many in a row without an item end a table.
 constexpr std::uint64_t kKeysAtATime = 10'000;
 // Rows looked at to see whether a filled table is still whole: memcached evicts without a word.
@@ -180,8 +183,9 @@ class MemcachedAdmin final : public Admin {
     if (!mark && !allow_unmarked) return Unmarked(table);
     CAVALRY_RETURN_IF_ERROR(DeleteRows(table, mark ? mark->rows : 0));
     CAVALRY_ASSIGN_OR_RETURN(const ItemKey key, ItemKey::Make(options_.key, table.name));
-    const Value parameters[] = {Value::Text(key.MarkKey())};
-    return StatusOf(RunNative(*ServerOf(key.MarkKey()), "delete ?", parameters, nullptr));
+    const std::string name = key.MarkKey();
+    const Value parameters[] = {Value::Text(name)};
+    return StatusOf(RunNative(*ServerOf(name), "delete ?", parameters, nullptr));
   }
 
   Status InsertRows(const TableSchema& table, std::span<const Value> values) override {
@@ -405,7 +409,7 @@ class MemcachedAdmin final : public Admin {
     UseRequest(request);
     Status status;
     for (std::size_t server = 0; server < by_server.size(); ++server) {
-      servers_[server]->RunAll(by_server[server], kInFlight,
+      servers_[server]->RunAll(by_server[server], tls_ == nullptr ? kInFlight : kInFlightOverTls,
                                [&](std::size_t index, const OpResult& result) {
                                  const Status one = take(server, index, result);
                                  if (status.ok()) status = one;

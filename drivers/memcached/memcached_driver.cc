@@ -22,6 +22,9 @@ class MemcachedDriver final : public Driver {
   std::uint32_t files_per_session() const override { return 1; }
   bool owns_tables() const override { return true; }
   bool replaces_rows() const override { return true; }
+  bool asks_for_no_answer(const Settings& settings) const override {
+    return settings.Text("blind", "false") == "true";
+  }
 
   Status Check(const Settings& settings,
                const std::vector<OperationPlan>& operations) const override {

@@ -73,7 +73,7 @@ class CassandraAdmin final : public Admin {
   Status Connect() override;
   StatusOr<std::vector<std::pair<std::string, std::string>>> ServerVariables() override {
     CAVALRY_RETURN_IF_ERROR(Reconnect());
-    return ReadServerVariables(&*cluster_, keyspace());
+    return ReadServerVariables(&*cluster_, keyspace(), options_.replication);
   }
   StatusOr<std::vector<std::string>> Limits(std::uint64_t /*sessions*/,
                                             std::uint64_t /*operations*/,

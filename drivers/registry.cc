@@ -1,13 +1,14 @@
 #include "drivers/registry.h"
 
 #include "drivers/handlersocket/handlersocket_driver.h"
+#include "drivers/memcached/memcached_driver.h"
 #include "drivers/mysql/mysql_driver.h"
 
 namespace cavalry::drivers {
 
 const std::vector<const Driver*>& AllDrivers() {
-  static const std::vector<const Driver*> drivers = {&mysql::GetDriver(),
-                                                     &handlersocket::GetDriver()};
+  static const std::vector<const Driver*> drivers = {&mysql::GetDriver(), &handlersocket::GetDriver(),
+                                                     &memcached::GetDriver()};
   return drivers;
 }
 

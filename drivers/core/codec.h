@@ -43,7 +43,7 @@ class Codec {
 
   // Appends one operation's request. False: it cannot be sent (values that the protocol cannot
   // carry, too many in flight); then nothing was appended and `error()` says why. REQUIRES: state
-  // is kReady; operation.plan is one of the factory's plans.
+  // is kReady; operation.plan is one of the factory's plans; `operation` lives until it is done.
   virtual bool Encode(const Operation& operation, Ticket ticket, ByteBuffer& out) = 0;
 
   // The requests encoded since the last call are about to be sent together: appends what a batch

@@ -364,7 +364,11 @@ bool IsTold(const std::string& variable) {
                                                  "max_connections",
                                                  "handlersocket_threads",
                                                  "handlersocket_threads_wr",
-                                                 "handlersocket_accept_balance"};
+                                                 "handlersocket_accept_balance",
+                                                 "release_version",
+                                                 "nodes",
+                                                 "replication",
+                                                 "commitlog_sync"};
   return std::find(kTold.begin(), kTold.end(), variable) != kTold.end();
 }
 

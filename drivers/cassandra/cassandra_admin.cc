@@ -30,8 +30,11 @@ constexpr Nanos kStatementTimeout = 65 * kSecond;
 // A node that is down cannot agree: after so long its schema is left to it.
 constexpr Nanos kAgreementTimeout = 10 * kSecond;
 constexpr int kAgreementPollMs = 20;
-// Parts of the ring that are counted one by one, so that none takes as long as the server's limit.
-constexpr std::uint64_t kCountRanges = 256;
+// The ring is counted in so many parts that each has about so many rows: none then takes as long as
+// the server's limit.
+constexpr std::uint64_t kRowsPerRange = 10'000;
+constexpr std::uint64_t kFewestRanges = 16;
+constexpr std::uint64_t kMostRanges = 4'096;
 
 // Native protocol, section 8: too few replicas are up for the consistency level.
 constexpr std::string_view kUnavailable = " 0x1000 ";
@@ -44,16 +47,15 @@ std::uint64_t ToNumber(const Field& field) {
 
 // Two tokens a range: the one it begins behind, and its last. No row has the smallest token: it is
 // the empty key's, which Cassandra refuses.
-std::vector<Value> RangeBounds() {
+std::vector<Value> RangeBounds(std::uint64_t ranges) {
   constexpr auto kFirst = std::numeric_limits<std::int64_t>::min();
-  constexpr std::uint64_t kStep = std::numeric_limits<std::uint64_t>::max() / kCountRanges;
+  const std::uint64_t step = std::numeric_limits<std::uint64_t>::max() / ranges;
   std::vector<Value> bounds;
   std::int64_t begin = kFirst;
-  for (std::uint64_t i = 1; i <= kCountRanges; ++i) {
-    const auto end =
-        i == kCountRanges
-            ? std::numeric_limits<std::int64_t>::max()
-            : static_cast<std::int64_t>(static_cast<std::uint64_t>(kFirst) + i * kStep);
+  for (std::uint64_t i = 1; i <= ranges; ++i) {
+    const auto end = i == ranges
+                         ? std::numeric_limits<std::int64_t>::max()
+                         : static_cast<std::int64_t>(static_cast<std::uint64_t>(kFirst) + i * step);
     bounds.push_back(Value::Integer(begin));
     bounds.push_back(Value::Integer(end));
     begin = end;
@@ -71,7 +73,7 @@ class CassandraAdmin final : public Admin {
   Status Connect() override;
   StatusOr<std::vector<std::pair<std::string, std::string>>> ServerVariables() override {
     CAVALRY_RETURN_IF_ERROR(Reconnect());
-    return ReadServerVariables(&*cluster_, keyspace());
+    return ReadServerVariables(&*cluster_, keyspace(), options_.replication);
   }
   StatusOr<std::vector<std::string>> Limits(std::uint64_t /*sessions*/,
                                             std::uint64_t /*operations*/,
@@ -243,7 +245,8 @@ Status CassandraAdmin::CountRows(const TableSchema& table, bool max_key, TableIn
       fmt::format("SELECT count(*){} FROM {} WHERE {}>? AND {}<=?",
                   max_key ? fmt::format(", max({})", QuotedName(table.key_column().name)) : "",
                   TableName(keyspace(), table), token, token);
-  const std::vector<Value> bounds = RangeBounds();
+  const std::vector<Value> bounds =
+      RangeBounds(std::clamp(table.rows / kRowsPerRange, kFewestRanges, kMostRanges));
   const auto count = [&](Consistency level) -> Status {
     info->rows = info->max_key = 0;
     CAVALRY_RETURN_IF_ERROR(Reconnect());

@@ -52,4 +52,10 @@ Consistency AuditLevel(Consistency read, Consistency write) {
   }
 }
 
+StatementOptions AuditOptions(StatementOptions options) {
+  options.read = AuditLevel(options.read, options.write);
+  options.conditional = false;
+  return options;
+}
+
 }  // namespace cavalry::drivers::cassandra

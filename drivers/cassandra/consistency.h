@@ -18,4 +18,8 @@ std::string_view ConsistencyName(Consistency level);
 // reader's coordinator must be in it; `read` after all.
 Consistency AuditLevel(Consistency read, Consistency write);
 
+// How rows are filled and read back: read at that level, and written without conditions, since a
+// row of the fill may have to be sent again.
+StatementOptions AuditOptions(StatementOptions options);
+
 }  // namespace cavalry::drivers::cassandra

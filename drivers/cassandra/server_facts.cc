@@ -95,7 +95,7 @@ std::optional<std::uint64_t> ParseDataSize(std::string_view text) {
 }
 
 StatusOr<std::vector<std::pair<std::string, std::string>>> ReadServerVariables(
-    Cluster* cluster, std::string_view keyspace) {
+    Cluster* cluster, std::string_view keyspace, std::string_view replication_to_be) {
   const Topology& topology = cluster->topology;
   std::size_t nodes_there = 0;
   for (const Node& node : topology.nodes) {
@@ -111,7 +111,8 @@ StatusOr<std::vector<std::pair<std::string, std::string>>> ReadServerVariables(
       {"nodes_of_datacenter", fmt::format("{}", nodes_there)}};
   CAVALRY_ASSIGN_OR_RETURN(std::string replication,
                            ReadReplication(cluster->session.get(), keyspace));
-  if (!replication.empty()) variables.emplace_back("replication", std::move(replication));
+  if (replication.empty()) replication = std::string(replication_to_be);
+  variables.emplace_back("replication", std::move(replication));
   if (!HasViews(*cluster)) return variables;
   CAVALRY_ASSIGN_OR_RETURN(const auto settings, ReadSettings(cluster->session.get()));
   for (const std::string_view name : kSettings) {

@@ -15,8 +15,9 @@
 namespace cavalry::drivers::cassandra {
 
 // Name and value, in a fixed order; what the server does not have is left out.
+// `replication_to_be`: of a keyspace that is not there yet.
 StatusOr<std::vector<std::pair<std::string, std::string>>> ReadServerVariables(
-    Cluster* cluster, std::string_view keyspace);
+    Cluster* cluster, std::string_view keyspace, std::string_view replication_to_be);
 
 // Counters since the node's start, in a fixed order; empty before Cassandra 4.0, which shows none
 // over CQL.

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/base/check.h"
+#include "drivers/cassandra/consistency.h"
 
 namespace cavalry::drivers::cassandra {
 namespace {
@@ -58,11 +59,11 @@ TableRows::TableRows(const TableSchema& table, std::span<const std::uint32_t> co
 
 StatusOr<std::unique_ptr<TableRows>> TableRows::Open(const Endpoint& endpoint,
                                                      const ConnectPlan& connect,
-                                                     StatementOptions options,
+                                                     const StatementOptions& statements,
                                                      const TableSchema& table,
                                                      std::span<const std::uint32_t> columns) {
   std::unique_ptr<TableRows> rows(new TableRows(table, columns));
-  options.conditional = false;
+  const StatementOptions options = AuditOptions(statements);
   for (const OperationPlan& operation : rows->operations_) {
     CAVALRY_RETURN_IF_ERROR(CheckOperation(options, operation));
   }

@@ -16,11 +16,11 @@ namespace cavalry::drivers::cassandra {
 
 class TableRows {
  public:
-  // Inserts have all columns and are never conditional; reads give `columns`, or the first key
-  // column when there are none. The table must be there, and outlive this.
+  // Statements as AuditOptions makes them. Inserts have all columns; reads give `columns`, or the
+  // first key column when there are none. The table must be there.
   static StatusOr<std::unique_ptr<TableRows>> Open(const Endpoint& endpoint,
                                                    const ConnectPlan& connect,
-                                                   StatementOptions options,
+                                                   const StatementOptions& statements,
                                                    const TableSchema& table,
                                                    std::span<const std::uint32_t> columns);
 

@@ -343,5 +343,17 @@ TEST(Consistency, AnAuditSeesWhatWasAcknowledged) {
   EXPECT_FALSE(ParseConsistency("most"));
 }
 
+TEST(Consistency, RowsAreReadBackAtThatLevel) {
+  StatementOptions options;
+  options.keyspace = "k";
+  options.conditional = true;
+  options.write = Consistency::kQuorum;
+  const StatementOptions audit = AuditOptions(options);
+  EXPECT_EQ(audit.read, Consistency::kQuorum);
+  EXPECT_EQ(audit.write, Consistency::kQuorum);
+  EXPECT_FALSE(audit.conditional);
+  EXPECT_EQ(audit.keyspace, "k");
+}
+
 }  // namespace
 }  // namespace cavalry::drivers::cassandra

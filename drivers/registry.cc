@@ -1,5 +1,6 @@
 #include "drivers/registry.h"
 
+#include "drivers/cassandra/cassandra_driver.h"
 #include "drivers/handlersocket/handlersocket_driver.h"
 #include "drivers/memcached/memcached_driver.h"
 #include "drivers/mysql/mysql_driver.h"
@@ -7,8 +8,9 @@
 namespace cavalry::drivers {
 
 const std::vector<const Driver*>& AllDrivers() {
-  static const std::vector<const Driver*> drivers = {&mysql::GetDriver(), &handlersocket::GetDriver(),
-                                                     &memcached::GetDriver()};
+  static const std::vector<const Driver*> drivers = {
+      &mysql::GetDriver(), &handlersocket::GetDriver(), &memcached::GetDriver(),
+      &cassandra::GetDriver()};
   return drivers;
 }
 

@@ -13,6 +13,10 @@
 
 namespace cavalry::drivers::cassandra {
 
+// How a parameter of a statement that only the server knows is written: by the protocol's type
+// code.
+CqlType ParameterType(std::uint16_t type_code);
+
 // Appends a [value]: its length and bytes, -1 for null. False: the type cannot hold it (`why` says
 // what and for which type); then nothing was appended. Never changes a value silently.
 bool AppendValue(CqlType type, const Value& value, ByteBuffer& out, std::string_view* why);

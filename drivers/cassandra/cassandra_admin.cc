@@ -27,8 +27,10 @@ namespace {
 constexpr Nanos kConnectTimeout = 10 * kSecond;
 // As long as the server itself works on a TRUNCATE (truncate_request_timeout), and some.
 constexpr Nanos kStatementTimeout = 65 * kSecond;
-// A node that is down cannot agree: after so long its schema is left to it.
+// A node that is down cannot agree: after so long its schema is left to it, and it is hardly waited
+// for again.
 constexpr Nanos kAgreementTimeout = 10 * kSecond;
+constexpr Nanos kLaterAgreementTimeout = kSecond;
 constexpr int kAgreementPollMs = 20;
 // The ring is counted in so many parts that each has about so many rows: none then takes as long as
 // the server's limit.
@@ -132,6 +134,7 @@ class CassandraAdmin final : public Admin {
   const TargetOptions options_;
   const std::shared_ptr<const TlsContext> tls_;
   Consistency audit_ = Consistency::kAll;
+  Nanos agreement_timeout_ = kAgreementTimeout;
   std::optional<Cluster> cluster_;
   std::unique_ptr<TableRows> rows_;  // of the table that was last filled or read
   std::string fillable_table_;       // its mark was seen by InsertRows on this connection
@@ -157,13 +160,16 @@ StatusOr<std::uint64_t> CassandraAdmin::Query(std::string_view cql, const RowFun
 }
 
 Status CassandraAdmin::AwaitAgreement() {
-  const Nanos deadline = MonotonicNow() + kAgreementTimeout;
+  const Nanos deadline = MonotonicNow() + agreement_timeout_;
   while (true) {
     CAVALRY_ASSIGN_OR_RETURN(const std::vector<std::string> versions,
                              ReadSchemaVersions(cluster_->session.get()));
-    if (versions.size() <= 1 || MonotonicNow() >= deadline) return absl::OkStatus();
+    if (versions.size() <= 1) return absl::OkStatus();
+    if (MonotonicNow() >= deadline) break;
     ::poll(nullptr, 0, kAgreementPollMs);
   }
+  agreement_timeout_ = kLaterAgreementTimeout;
+  return absl::OkStatus();
 }
 
 Status CassandraAdmin::RunDdl(std::string_view cql) {
@@ -363,11 +369,11 @@ StatusOr<bool> CassandraAdmin::ReadRow(const TableSchema& table, std::span<const
 
 StatusOr<std::uint64_t> CassandraAdmin::RunNative(std::string_view statement) {
   CAVALRY_RETURN_IF_ERROR(Reconnect());
-  const Consistency level = LookAtCql(statement).is_select ? audit_ : options_.statements.write;
+  const CqlText seen = LookAtCql(statement);
+  const Consistency level = seen.is_select ? audit_ : options_.statements.write;
   CAVALRY_ASSIGN_OR_RETURN(const std::uint64_t rows,
                            cluster_->session->Query(statement, {}, level));
-  // It may have been DDL.
-  CAVALRY_RETURN_IF_ERROR(AwaitAgreement());
+  if (seen.is_schema) CAVALRY_RETURN_IF_ERROR(AwaitAgreement());
   return rows;
 }
 

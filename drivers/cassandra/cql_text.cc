@@ -57,7 +57,11 @@ CqlText LookAtCql(std::string_view cql) {
   for (std::size_t i = 0; i < cql.size();) {
     const std::string_view rest = cql.substr(i);
     if (!IsBlank(cql[i]) && cql[i] != ';' && !IsComment(rest)) {
-      if (seen.is_empty) seen.is_select = BeginsWithWord(rest, "SELECT");
+      if (seen.is_empty) {
+        seen.is_select = BeginsWithWord(rest, "SELECT");
+        seen.is_schema = BeginsWithWord(rest, "CREATE") || BeginsWithWord(rest, "ALTER") ||
+                         BeginsWithWord(rest, "DROP");
+      }
       seen.is_empty = false;
     }
     if (cql[i] == '?') ++seen.marks;

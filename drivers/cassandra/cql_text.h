@@ -17,6 +17,7 @@ struct CqlText {
   bool is_empty = true;    // nothing but blanks, comments and semicolons
   bool is_open = false;    // a quote or comment does not end
   bool is_select = false;  // its first word is SELECT
+  bool is_schema = false;  // its first word is CREATE, ALTER or DROP
 };
 CqlText LookAtCql(std::string_view cql);
 

@@ -228,6 +228,17 @@ TEST(Statement, NativeOnesAreTakenAsTheyAre) {
   EXPECT_EQ(Plan(operation).consistency, Consistency::kTwo);
 }
 
+TEST(Statement, TheFirstWordTellsWhatItIs) {
+  EXPECT_TRUE(LookAtCql("-- create\n select 1").is_select);
+  EXPECT_FALSE(LookAtCql("selection").is_select);
+  for (const std::string_view cql : {"CREATE TABLE t (a int)", "; alter table t", "Drop TABLE t"}) {
+    EXPECT_TRUE(LookAtCql(cql).is_schema) << cql;
+  }
+  for (const std::string_view cql : {"SELECT 1", "INSERT INTO created", "TRUNCATE t", ""}) {
+    EXPECT_FALSE(LookAtCql(cql).is_schema) << cql;
+  }
+}
+
 TEST(Statement, LiteralsAreOfTheirType) {
   TableSchema table;
   table.name = "t";

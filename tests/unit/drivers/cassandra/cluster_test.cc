@@ -157,7 +157,7 @@ TEST_F(TableRowsTest, WhatItNeverTakesIsToldAfterAFewAttempts) {
   ASSERT_NE(rows, nullptr);
   const Value one = Value::Integer(1);
   const std::string text = StatusText(rows->Insert({&one, 1}));
-  EXPECT_NE(text.find("0x1001 too much"), std::string::npos) << text;
+  EXPECT_NE(text.find("0x1001 overloaded too much"), std::string::npos) << text;
   EXPECT_EQ(node.Asked("INSERT INTO k.t").size(), 4U);
 }
 

@@ -171,6 +171,45 @@ std::string OperationTable(const Report& report) {
   return table.Render() + "\n";
 }
 
+std::string NodeTable(const Report& report) {
+  std::vector<TextTable::Column> columns = {
+      {"service time by", "node", true}, {"", "", true}, {"", "", true}, {"ops/s", ""}};
+  AddLatencyColumns(&columns);
+  columns.push_back({"failed", ""});
+  TextTable table(std::move(columns));
+  std::string notes;
+  bool any = false;
+  std::string last_label;
+  for (const Result& point : report.summary) {
+    const stats::StatsTotals& totals = *point.totals;
+    std::string label = LoadPointLabel(point.step);
+    if (totals.rerouted > 0) {
+      notes += LabelledLine(
+          notes.empty() ? "nodes" : "",
+          fmt::format(
+              "{}, {}: {} of the operations went to another node than the best, as that had "
+              "no connection",
+              point.step.target(), label, FormatCount(totals.rerouted)));
+    }
+    std::string target = point.step.target();
+    // Of one node the totals say it all.
+    if (totals.nodes.size() < 2) continue;
+    for (const auto& node : totals.nodes) {
+      any = true;
+      std::vector<std::string> cells = {label == last_label ? std::string() : label, target,
+                                        node.label};
+      last_label = label;
+      target.clear();
+      const auto ok = static_cast<double>(node.stats.counters[Outcome::kOk]);
+      cells.push_back(point.duration_s > 0 ? FormatFigure(ok / point.duration_s) : "-");
+      AddLatencies(node.stats.histograms.Get(Outcome::kOk), &cells);
+      cells.push_back(FormatCount(node.stats.counters.failed()));
+      table.AddRow(std::move(cells));
+    }
+  }
+  return (any ? table.Render() + "\n" : std::string()) + notes;
+}
+
 std::string OutcomeLines(const Report& report) {
   stats::OperationCounters ops;
   std::uint64_t in_flight = 0;
@@ -198,8 +237,16 @@ std::string OutcomeLines(const Report& report) {
 std::string ErrorLines(const Report& report) {
   constexpr std::size_t kMaxTextBytes = 160;
   std::string text;
+  std::string remarks;  // of servers, on operations that were done all the same
   for (const TargetSum& sum : SumByTarget(report)) {
     for (const auto& [key, entry] : sum.errors.entries()) {
+      if (entry.outcome == Outcome::kOk) {
+        remarks += LabelledLine(
+            remarks.empty() ? "warnings" : "",
+            fmt::format("{}: {} answers with a warning, the first: {}", sum.target,
+                        FormatCount(entry.count), Printable(entry.text, kMaxTextBytes)));
+        continue;
+      }
       text +=
           LabelledLine(text.empty() ? "errors" : "",
                        fmt::format("{}: {} x {} ({}): {}", sum.target, FormatCount(entry.count),
@@ -207,7 +254,7 @@ std::string ErrorLines(const Report& report) {
                                    Printable(entry.text, kMaxTextBytes)));
     }
   }
-  return text;
+  return text + remarks;
 }
 
 std::string DiskLines(const Report& report) {

@@ -12,6 +12,8 @@ std::string SummaryTable(const Report& report);
 // Scripts of several operations: service time of each; otherwise a line that says why there is
 // none.
 std::string OperationTable(const Report& report);
+// Of clusters of several nodes; "" without any.
+std::string NodeTable(const Report& report);
 // attempted = the sum of the nine classes.
 std::string OutcomeLines(const Report& report);
 std::string ErrorLines(const Report& report);

@@ -186,8 +186,9 @@ std::string RenderText(const Report& report, const std::string& directory) {
   text += PublishedText(report) + ResultLines(report) + AllWell(report) + Cautions(report) + "\n";
   text += SummaryTable(report) + "\n" + OperationTable(report) + NodeTable(report);
   text += OutcomeLines(report) + ErrorLines(report) + AuditLines(report) + DiskLines(report) +
-          ConnectLines(report) + EqualLines(report) + ClientLines(report) + AgentLines(report) +
-          ServerLines(report) + ThresholdLines(report) + LastLine(report, directory);
+          CacheLines(report) + ConnectLines(report) + EqualLines(report) + ClientLines(report) +
+          AgentLines(report) + ServerLines(report) + ThresholdLines(report) +
+          LastLine(report, directory);
   return text;
 }
 

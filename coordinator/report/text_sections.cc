@@ -1,6 +1,7 @@
 #include "coordinator/report/text_sections.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <utility>
@@ -269,6 +270,47 @@ std::string DiskLines(const Report& report) {
                        fmt::format("{}, round {}: {} pages read from disk", StepLabel(result.step),
                                    result.step.round(), Printable(counter.value(), 32)));
     }
+  }
+  return text;
+}
+
+std::string CacheLines(const Report& report) {
+  struct Sum {
+    std::uint64_t hits = 0, misses = 0, evictions = 0;
+  };
+  std::vector<std::pair<std::string, Sum>> sums;  // by target, in the order of the results
+  for (const Result& result : report.results) {
+    Sum sum;
+    bool counts = false;
+    for (const v1::NameValue& counter : result.server_counters) {
+      std::uint64_t* const to = counter.name() == "get_hits"     ? &sum.hits
+                                : counter.name() == "get_misses" ? &sum.misses
+                                : counter.name() == "evictions"  ? &sum.evictions
+                                                                 : nullptr;
+      if (to == nullptr) continue;
+      const std::string& value = counter.value();
+      std::from_chars(value.data(), value.data() + value.size(), *to);
+      counts = true;
+    }
+    if (!counts) continue;
+    auto at = std::find_if(sums.begin(), sums.end(),
+                           [&](const auto& one) { return one.first == result.step.target(); });
+    if (at == sums.end()) at = sums.insert(sums.end(), {result.step.target(), Sum{}});
+    at->second.hits += sum.hits;
+    at->second.misses += sum.misses;
+    at->second.evictions += sum.evictions;
+  }
+  std::string text;
+  for (const auto& [target, sum] : sums) {
+    const std::uint64_t asked = sum.hits + sum.misses;
+    text += LabelledLine(
+        text.empty() ? "cache" : "",
+        fmt::format("{}: the servers count {} hits and {} misses ({} hits), {} evictions", target,
+                    FormatCount(sum.hits), FormatCount(sum.misses),
+                    asked == 0 ? std::string("no")
+                               : fmt::format("{:.1f} %", 100 * static_cast<double>(sum.hits) /
+                                                             static_cast<double>(asked)),
+                    FormatCount(sum.evictions)));
   }
   return text;
 }

@@ -20,6 +20,8 @@ std::string ErrorLines(const Report& report);
 // Pages that the servers read from disk, step by step, where the spec has conditions: what "cold"
 // is worth. "" without.
 std::string DiskLines(const Report& report);
+// What caches count of themselves over the measured steps; "" without any.
+std::string CacheLines(const Report& report);
 
 std::string AuditLines(const Report& report);
 std::string ConnectLines(const Report& report);

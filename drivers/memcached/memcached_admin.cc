@@ -99,7 +99,7 @@ class MemcachedAdmin final : public Admin {
     CAVALRY_ASSIGN_OR_RETURN(const auto version, Ask("version"));
     CAVALRY_ASSIGN_OR_RETURN(const auto settings, Ask("stats settings"));
     variables.emplace_back("version", version.front().front().back());
-    for (const char* name : {"maxbytes", "maxconns", "num_threads", "evictions", "item_size_max"}) {
+    for (const char* name : {"maxbytes", "maxconns", "num_threads", "item_size_max"}) {
       variables.emplace_back(name, SettingOf(settings, name));
     }
     if (servers_.size() > 1) variables.emplace_back("servers", fmt::format("{}", servers_.size()));

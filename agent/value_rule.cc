@@ -138,6 +138,15 @@ Status SetText(const v1::RandomText& text, const ColumnType& type, load::ColumnR
     rule->high = std::min(type.length, kMaxDefaultText);
     rule->low = rule->high / 2;
   }
+  if (!text.has_pareto()) return absl::OkStatus();
+  const v1::Pareto& pareto = text.pareto();
+  if (!(pareto.scale() > 0) || !(pareto.shape() >= 0 && pareto.shape() <= 1) ||
+      !(pareto.location() >= 0)) {
+    return InvalidArgument("pareto: scale is above 0, shape in 0..1, location not negative");
+  }
+  rule->pareto_location = pareto.location();
+  rule->pareto_scale = pareto.scale();
+  rule->pareto_shape = pareto.shape();
   return absl::OkStatus();
 }
 

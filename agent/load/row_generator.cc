@@ -40,6 +40,19 @@ char* AppendPadded(char* out, std::uint64_t number, std::uint32_t width) {
   return out + width;
 }
 
+// By inversion: x = location + scale * ((1 - u)^-shape - 1) / shape.
+std::uint64_t DrawLength(const ColumnRule& rule, RandomStream* random) {
+  if (rule.pareto_scale <= 0) return rule.low + random->Below(rule.high - rule.low + 1);
+  const double rest = 1 - random->Unit();
+  const double x = rule.pareto_shape == 0
+                       ? -std::log(rest)
+                       : (std::pow(rest, -rule.pareto_shape) - 1) / rule.pareto_shape;
+  const double length = rule.pareto_location + rule.pareto_scale * x;
+  if (!(length > static_cast<double>(rule.low))) return rule.low;
+  if (length >= static_cast<double>(rule.high)) return rule.high;
+  return static_cast<std::uint64_t>(length);
+}
+
 char* AppendRandomText(char* out, std::uint64_t length, std::string_view alphabet,
                        RandomStream* random) {
   const std::uint64_t size = alphabet.size();
@@ -361,7 +374,7 @@ char* RowGenerator::WriteValue(std::size_t position, std::uint64_t key, std::uin
       out = AppendPattern(out, rule.pattern, key, version, seed_, &random);
       break;
     case RuleKind::kRandomText: {
-      const std::uint64_t length = rule.low + random.Below(rule.high - rule.low + 1);
+      const std::uint64_t length = DrawLength(rule, &random);
       out =
           AppendRandomText(out, length, rule.text.empty() ? kDefaultAlphabet : rule.text, &random);
       break;

@@ -54,7 +54,10 @@ struct ColumnRule {
   // Alphabet of kRandomText, one byte a character ("": letters, digits, space); kConstant.
   std::string text;
   std::vector<std::string> texts;  // of kOneOf; not empty
-  bool as_filled = false;          // the value of version 0, whatever the version
+  // Of kRandomText: lengths by the generalized Pareto distribution, cut to low..high, when the
+  // scale is above 0; else each equally likely.
+  double pareto_location = 0, pareto_scale = 0, pareto_shape = 0;
+  bool as_filled = false;  // the value of version 0, whatever the version
   // Rows that the file has are filled from it, whatever the rule; null: none.
   std::shared_ptr<const RowFile> file;
 };

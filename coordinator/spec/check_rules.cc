@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "coordinator/spec/checker.h"
@@ -147,6 +148,16 @@ class RuleCheck {
     }
     if (text.length().last() > type_.length) {
       Fault("random_text of up to {} does not fit {}", text.length().last(), type_.sql);
+    }
+    if (text.has_pareto()) {
+      const v1::Pareto& pareto = text.pareto();
+      if (!(pareto.scale() > 0) || !std::isfinite(pareto.scale())) {
+        Fault("pareto: scale is needed, and above 0");
+      }
+      if (!(pareto.shape() >= 0 && pareto.shape() <= 1)) Fault("pareto: shape is in 0..1");
+      if (!(pareto.location() >= 0) || !std::isfinite(pareto.location())) {
+        Fault("pareto: location is not negative");
+      }
     }
     for (const char c : text.alphabet()) {
       const auto byte = static_cast<unsigned char>(c);

@@ -199,6 +199,27 @@ TEST(RowGenerator, IsAPureFunctionOfSeedKeyAndVersion) {
   }
 }
 
+// The mean of a generalized Pareto distribution is location + scale / (1 - shape).
+TEST(RowGenerator, DrawsLengthsByThePareto) {
+  const drivers::TableSchema table = Table({"text"});
+  ColumnRule rule = Rule(RuleKind::kRandomText, 1, 20'000);
+  rule.pareto_location = 10;
+  rule.pareto_scale = 60;
+  rule.pareto_shape = 0.25;
+  const RowGenerator generator(table, {0}, {rule}, 42);
+  double sum = 0;
+  std::size_t small = 0;
+  constexpr int kRows = 20'000;
+  for (std::uint64_t key = 1; key <= kRows; ++key) {
+    const std::size_t length = Row(generator, key, 0)[0].size();
+    ASSERT_GE(length, 10U);
+    sum += static_cast<double>(length);
+    small += length < 52 ? 1 : 0;  // the median is 10 + 60 * (2^0.25 - 1) / 0.25 = 55.4
+  }
+  EXPECT_NEAR(sum / kRows, 90, 4);
+  EXPECT_NEAR(static_cast<double>(small) / kRows, 0.47, 0.03);
+}
+
 TEST(RowGenerator, ColumnsAsFilledKeepTheirFirstValue) {
   const drivers::TableSchema table = Table(kTypes);
   std::vector<ColumnRule> rules(kTypes.size());

@@ -1,0 +1,179 @@
+// Every back-end in whole runs of the two programs: two agents share a load and every figure adds
+// up; a server that is killed in the middle of writes comes back, and the audit says what it lost.
+#include <signal.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tests/integration/harness/cavalry_test.h"
+
+namespace cavalry::e2e {
+namespace {
+
+// What of the writes that it acknowledged is there after kill -9 and a new start.
+enum class Keeps {
+  kAll,
+  kMost,  // what it had not yet handed to the kernel is gone
+  kNone,
+};
+
+// A back-end as a spec names it and as the sandbox starts it.
+struct Kind {
+  std::string name;
+  std::string server;   // of deploy/sandbox
+  std::string needs;    // a variable without which there is none
+  std::string targets;  // the one under load is called "it"
+  Keeps keeps = Keeps::kAll;
+};
+
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+
+constexpr char kSql[] = R"({ mysql: { host: { env: CAVALRY_MARIADB_HOST },
+    port: { env: CAVALRY_MARIADB_PORT }, user: { env: CAVALRY_MARIADB_USER },
+    password: { env: CAVALRY_MARIADB_PASSWORD }, database: { env: CAVALRY_MARIADB_DATABASE } } })";
+
+std::vector<Kind> Kinds() {
+  const std::string sql = kSql;
+  return {
+      {"mysql", "mariadb", "CAVALRY_MARIADB_PORT", "targets:\n  it: " + sql},
+      {"handlersocket", "mariadb", "CAVALRY_HANDLERSOCKET_PORT",
+       "targets:\n  owner: { load: false, " + sql.substr(1) + R"(
+  it:
+    handlersocket: { host: { env: CAVALRY_MARIADB_HOST }, secret: { from: owner },
+      port: { env: CAVALRY_HANDLERSOCKET_PORT }, write_secret: { from: owner },
+      write_port: { env: CAVALRY_HANDLERSOCKET_WRITE_PORT } }
+    tables_of: owner)"},
+      {"memcached", "memcached", "CAVALRY_MEMCACHED_PORT", R"(targets:
+  it:
+    memcached: { host: { env: CAVALRY_MEMCACHED_HOST }, port: { env: CAVALRY_MEMCACHED_PORT } })",
+       Keeps::kNone},
+      {"cassandra", "cassandra", "CAVALRY_CASSANDRA_PORT", R"(targets:
+  it:
+    cassandra: { contact_points: [ { env: CAVALRY_CASSANDRA_HOST } ],
+      port: { env: CAVALRY_CASSANDRA_PORT }, keyspace: cavalry_contract })",
+       Keeps::kMost},
+  };
+}
+
+class RunTest : public CavalryTest, public testing::WithParamInterface<Kind> {
+ protected:
+  void SetUp() override {
+    if (std::getenv(GetParam().needs.c_str()) == nullptr) {
+      GTEST_SKIP() << GetParam().needs << " is not set: no server of " << GetParam().name
+                   << " to test against (deploy/sandbox starts one)";
+    }
+    CavalryTest::SetUp();
+  }
+
+  // deploy/sandbox with these arguments; what it printed.
+  std::string Sandbox(std::vector<std::string> arguments) {
+    std::vector<std::string> all = {CAVALRY_SOURCE_DIR "/deploy/sandbox"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    all.insert(all.end(), {"--dir", folder() + "/sandbox"});
+    Process process = Start(all);
+    EXPECT_EQ(process.Wait(3 * kPatience), 0) << process.out() << process.err();
+    return process.out();
+  }
+};
+
+TEST_P(RunTest, TwoAgentsDoOneLoadAndEveryFigureAddsUp) {
+  CavalryRun run = RunTo(0,
+                         GetParam().targets + fmt::format(R"(
+tables:
+  contract_run_{}: {{ rows: 200, primary_key: id,
+    columns: {{ id: {{ type: bigint }}, v: {{ type: varchar(40) }}, n: {{ type: int }} }} }}
+operations:
+  add: insert
+  find: {{ read: {{ verify: always }} }}
+  change: {{ update: {{ keys: sequential, set: {{ n: new_version }} }} }}
+script: [add, find, change]
+load: {{ sessions: 8, warmup: 0s, stop_after: {{ iterations: 1000 }} }}
+cleanup: drop
+)",
+                                                          getpid()),
+                         {"--local", "2"});
+  const json report = run.Report();
+  ExpectIdentities(report);
+  ASSERT_EQ(report["agents"].size(), 2U);
+  for (const json& agent : report["agents"]) EXPECT_EQ(agent["sessions"], 4);
+  const json result = OnlyResult(report);
+  EXPECT_EQ(result["ops"]["attempted"], 3000);
+  EXPECT_EQ(result["ops"]["ok"], 3000) << result["errors"];
+  EXPECT_EQ(result["iterations"]["ok"], 1000);
+  EXPECT_EQ(result["wrong_answers"], 0);
+  EXPECT_EQ(result["driver"], GetParam().name);
+  ExpectOrdered(result["response_us"]);
+  for (const json& operation : result["by_operation"]) {
+    EXPECT_EQ(operation["service_us"]["count"], 1000) << operation["operation"];
+  }
+  // Each inserted row, and the last version of those of the 200 that were drawn: a key goes to the
+  // session that owns it, so some may not be.
+  const auto acknowledged = result["audit"]["acknowledged"].get<std::int64_t>();
+  EXPECT_GT(acknowledged, 1150);
+  EXPECT_LE(acknowledged, 1200);
+  ExpectCleanAudit(result, acknowledged);
+}
+
+TEST_P(RunTest, AServerThatIsKilledAmidWritesComesBackAndIsAudited) {
+  Sandbox({"start", GetParam().server});
+  std::vector<std::string> environment;
+  pid_t server = 0;
+  std::istringstream lines(Sandbox({"env"}));
+  for (std::string line; std::getline(lines, line);) {
+    environment.push_back(line.substr(line.find(' ') + 1));
+    const std::size_t pid = line.find("_PID=");
+    if (pid != std::string::npos) server = std::atoi(line.c_str() + pid + 5);
+  }
+  ASSERT_GT(server, 1);
+  const std::string spec = WriteSpec(GetParam().targets + R"(
+tables:
+  killed: { primary_key: id, columns: { id: { type: bigint }, v: { type: varchar(40) } } }
+operations: { add: insert }
+load: { sessions: 8, warmup: 0s, think_time: 2ms, operation_timeout: 2s,
+        stop_after: { iterations: 12000 } }
+thresholds: []
+)");
+  CavalryRun run = StartRun(spec, {"--local", "2"}, {}, environment);
+  ASSERT_TRUE(run.process().AwaitText("  measure ")) << run.Printed();
+  kill(server, SIGKILL);
+  Sandbox({"start", GetParam().server});
+  EXPECT_EQ(run.Wait(2 * kPatience), 0) << run.Printed();
+  Sandbox({"stop"});
+
+  const json report = run.Report();
+  ExpectIdentities(report);
+  const json result = OnlyResult(report);
+  EXPECT_EQ(result["ops"]["attempted"], 12000);
+  EXPECT_EQ(result["iterations"]["attempted"], 12000);
+  EXPECT_GE(result["reconnects"], 1);
+  EXPECT_FALSE(result["errors"].empty());
+  const json& audit = result["audit"];
+  EXPECT_EQ(audit["acknowledged"], result["ops"]["ok"]);
+  EXPECT_EQ(audit["unaudited"], 0) << audit;
+  EXPECT_EQ(audit["unexpected"], 0) << audit;
+  EXPECT_EQ(audit["wrong"], 0) << audit;
+  EXPECT_EQ(audit["stale"], 0) << audit;
+  // What was in flight when it died: of each session, at most.
+  EXPECT_LE(audit["unknown"], 8) << audit;
+  switch (GetParam().keeps) {
+    case Keeps::kAll:
+      EXPECT_EQ(audit["lost"], 0) << audit;
+      break;
+    case Keeps::kMost:
+      EXPECT_LT(audit["lost"], audit["acknowledged"]) << audit;
+      break;
+    case Keeps::kNone:
+      EXPECT_GT(audit["lost"], 0) << audit;
+      EXPECT_LT(audit["lost"], audit["acknowledged"]) << audit;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, RunTest, testing::ValuesIn(Kinds()),
+                         [](const auto& param) { return param.param.name; });
+
+}  // namespace
+}  // namespace cavalry::e2e

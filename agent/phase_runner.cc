@@ -1,6 +1,7 @@
 #include "agent/phase_runner.h"
 
 #include "agent/phases/fill.h"
+#include "agent/phases/outage.h"
 #include "agent/phases/server.h"
 #include "agent/phases/tables.h"
 #include "agent/phases/targets.h"
@@ -16,7 +17,7 @@ Status Audit(const PhaseContext& context, const StepLedger* ledger, v1::PhaseDon
   if (ledger == nullptr || ledger->plan == nullptr) return absl::OkStatus();  // had no session
   const v1::Workload& workload = context.order.workload();
   const std::uint32_t list = workload.audit().has_list() ? workload.audit().list() : kListedFaults;
-  const auto admin = ConnectAdmin(workload, context.order.target());
+  const auto admin = AwaitAdmin(context);
   // Without a connection, all that was acknowledged is counted as unaudited.
   Status status = admin.status();
   status.Update(AuditWrites(*ledger, admin.ok() ? admin->get() : nullptr, list, context,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "agent/phases/outage.h"
 #include "agent/phases/row_auditor.h"
 #include "agent/plan.h"
 #include "core/base/clock.h"
@@ -27,8 +28,8 @@ class BatchReader {
 
   // `base` makes all columns of the table's rows.
   BatchReader(drivers::Admin* admin, const drivers::TableSchema& schema,
-              const load::RowGenerator& base)
-      : admin_(admin), schema_(schema), base_(base) {
+              const load::RowGenerator& base, const PhaseContext& context, Nanos patience)
+      : admin_(admin), schema_(schema), base_(base), context_(context), patience_(patience) {
     columns_.resize(schema.columns.size());
     std::iota(columns_.begin(), columns_.end(), 0U);
   }
@@ -44,16 +45,22 @@ class BatchReader {
     if (keys_.empty()) return absl::OkStatus();
     std::unordered_map<std::uint64_t, Row> rows;
     bool whole = true;
-    CAVALRY_RETURN_IF_ERROR(admin_->ReadRows(schema_, keys_, columns_,
-                                             [&](std::uint64_t key, std::span<const Field> fields) {
-                                               whole = whole && fields.size() == columns_.size();
-                                               Row row{true, {}, {}};
-                                               for (const Field& field : fields) {
-                                                 row.texts.emplace_back(field.text);
-                                                 row.nulls.push_back(field.is_null);
-                                               }
-                                               rows[key] = std::move(row);
-                                             }));
+    const auto take = [&](std::uint64_t key, std::span<const Field> fields) {
+      whole = whole && fields.size() == columns_.size();
+      Row row{true, {}, {}};
+      for (const Field& field : fields) {
+        row.texts.emplace_back(field.text);
+        row.nulls.push_back(field.is_null);
+      }
+      rows[key] = std::move(row);
+    };
+    CAVALRY_RETURN_IF_ERROR(OutliveOutages(
+        admin_, context_,
+        [&] {
+          rows.clear();
+          return admin_->ReadRows(schema_, keys_, columns_, take);
+        },
+        patience_));
     if (!whole) return DataLoss("{}: a row came back without all its columns", schema_.name);
     static const Row kNotFound;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -74,15 +81,20 @@ class BatchReader {
       key_.push_back(buffer_.values()[column]);
     }
     Row row;
-    const auto found =
-        admin_->ReadRow(schema_, key_, columns_, [&row](std::span<const Field> fields) {
-          row.found = true;
-          for (const Field& field : fields) {
-            row.texts.emplace_back(field.text);
-            row.nulls.push_back(field.is_null);
-          }
-        });
-    CAVALRY_RETURN_IF_ERROR(found.status());
+    const auto take = [&row](std::span<const Field> fields) {
+      row.found = true;
+      for (const Field& field : fields) {
+        row.texts.emplace_back(field.text);
+        row.nulls.push_back(field.is_null);
+      }
+    };
+    CAVALRY_RETURN_IF_ERROR(OutliveOutages(
+        admin_, context_,
+        [&] {
+          row = {};
+          return admin_->ReadRow(schema_, key_, columns_, take).status();
+        },
+        patience_));
     if (row.found && row.texts.size() != columns_.size()) {
       return DataLoss("{}: a row came back without all its columns", schema_.name);
     }
@@ -93,6 +105,8 @@ class BatchReader {
   drivers::Admin* admin_;
   const drivers::TableSchema& schema_;
   const load::RowGenerator& base_;
+  const PhaseContext& context_;
+  const Nanos patience_;
   load::RowBuffer buffer_;
   std::vector<drivers::Value> key_;
   std::vector<std::uint32_t> columns_;
@@ -115,8 +129,13 @@ void ForEachKey(const Ledger& ledger, std::size_t table,
 class StepAudit {
  public:
   StepAudit(const StepLedger& step, drivers::Admin* admin, std::uint32_t list,
-            const PhaseContext& context, v1::AuditResult* result)
-      : step_(step), admin_(admin), list_(list), context_(context), result_(result) {}
+            const PhaseContext& context, Nanos patience, v1::AuditResult* result)
+      : step_(step),
+        admin_(admin),
+        list_(list),
+        context_(context),
+        patience_(patience),
+        result_(result) {}
 
   Status Run() {
     std::uint64_t acknowledged = 0;
@@ -151,7 +170,7 @@ class StepAudit {
       options.presence_only = options.presence_only || ledger->keys_given(table);
     }
     RowAuditor auditor(*step_.plan, options, result_);
-    BatchReader reader(admin_, schema, base);
+    BatchReader reader(admin_, schema, base, context_, patience_);
     Status status;
     for (const auto& ledger : step_.ledgers) {
       ForEachKey(*ledger, table,
@@ -195,6 +214,7 @@ class StepAudit {
   drivers::Admin* admin_;
   const std::uint32_t list_;
   const PhaseContext& context_;
+  const Nanos patience_;
   v1::AuditResult* result_;
   std::uint64_t keys_ = 0;
   std::uint64_t seen_ = 0;
@@ -204,8 +224,8 @@ class StepAudit {
 }  // namespace
 
 Status AuditWrites(const StepLedger& step, drivers::Admin* admin, std::uint32_t list,
-                   const PhaseContext& context, v1::AuditResult* result) {
-  return StepAudit(step, admin, list, context, result).Run();
+                   const PhaseContext& context, v1::AuditResult* result, Nanos patience) {
+  return StepAudit(step, admin, list, context, patience, result).Run();
 }
 
 }  // namespace cavalry::agent

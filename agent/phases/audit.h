@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/load/ledger.h"
+#include "agent/phases/outage.h"
 #include "agent/phases/phase_context.h"
 #include "agent/run/load_plan.h"
 #include "drivers/core/admin.h"
@@ -18,9 +19,11 @@ struct StepLedger {
   std::vector<std::unique_ptr<load::Ledger>> ledgers;  // one per worker; none null
 };
 
-// Reads over `admin`; null: nothing can be read. On an error (a server that is gone) every
-// acknowledged key that was not read is counted as unaudited.
+// Reads over `admin`, which is connected again when the server was gone for a while; null: nothing
+// can be read. On an error (a server that stays away) every acknowledged key that was not read is
+// counted as unaudited.
 Status AuditWrites(const StepLedger& step, drivers::Admin* admin, std::uint32_t list,
-                   const PhaseContext& context, v1::AuditResult* result);
+                   const PhaseContext& context, v1::AuditResult* result,
+                   Nanos patience = kOutagePatience);
 
 }  // namespace cavalry::agent

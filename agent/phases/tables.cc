@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/phases/preflight_connect.h"
+#include "agent/phases/row_probe.h"
 #include "agent/phases/targets.h"
 #include "agent/plan.h"
 #include "core/base/clock.h"
@@ -251,6 +252,7 @@ Status Preflight(const PhaseContext& context, v1::PhaseDone* done) {
     variable->set_name(name);
     variable->set_value(value);
   }
+  if (target.loaded) CAVALRY_RETURN_IF_ERROR(ProbeRows(context, target, admin.get(), done));
   if (!target.driver->owns_tables()) return absl::OkStatus();
   if (target.loaded) {
     CAVALRY_ASSIGN_OR_RETURN(const auto limits,

@@ -92,27 +92,42 @@ Json PerSecond(std::uint64_t count, double seconds) {
   return Number(seconds > 0 ? std::optional(static_cast<double>(count) / seconds) : std::nullopt);
 }
 
+// Figures of an operation or node, behind its name.
+Json PartJson(const char* kind, const std::string& name,
+              const stats::StatsTotals::PerOperation& part, double duration_s) {
+  const stats::OperationCounters& counters = part.counters;
+  const auto latency = [&part](Outcome outcome) { return Latency(part.histograms.Get(outcome)); };
+  return Json{{kind, name},
+              {"ops", Ops(counters)},
+              {"keys", Keys(counters)},
+              {"ops_per_s", PerSecond(counters[Outcome::kOk], duration_s)},
+              {"rows_per_s", PerSecond(counters.rows, duration_s)},
+              {"service_us", latency(Outcome::kOk)},
+              {"miss_us", latency(Outcome::kMiss)},
+              {"failed_us", Failed(latency(Outcome::kRejected), latency(Outcome::kTimeout),
+                                   latency(Outcome::kBroken))},
+              {"errors", Errors(part.errors)},
+              {"wrong_answers", counters.wrong_answers}};
+}
+
 Json ByOperation(const Report& report, const Result& result) {
   Json list = Json::array();
   for (std::size_t i = 0; i < result.totals->operations.size(); ++i) {
     const auto& operation = result.totals->operations[i];
-    const stats::OperationCounters& counters = operation.counters;
-    if (counters.attempted == 0) continue;  // the script does not use it
-    const auto latency = [&operation](Outcome outcome) {
-      return Latency(operation.histograms.Get(outcome));
-    };
+    if (operation.counters.attempted == 0) continue;  // the script does not use it
     list.push_back(
-        Json{{"operation", report.run->operation_names()[i]},
-             {"ops", Ops(counters)},
-             {"keys", Keys(counters)},
-             {"ops_per_s", PerSecond(counters[Outcome::kOk], result.duration_s)},
-             {"rows_per_s", PerSecond(counters.rows, result.duration_s)},
-             {"service_us", latency(Outcome::kOk)},
-             {"miss_us", latency(Outcome::kMiss)},
-             {"failed_us", Failed(latency(Outcome::kRejected), latency(Outcome::kTimeout),
-                                  latency(Outcome::kBroken))},
-             {"errors", Errors(operation.errors)},
-             {"wrong_answers", counters.wrong_answers}});
+        PartJson("operation", report.run->operation_names()[i], operation, result.duration_s));
+  }
+  return list;
+}
+
+// What went to each node. Keys, errors and wrong answers are told by operation.
+Json ByNode(const Result& result) {
+  Json list = Json::array();
+  for (const auto& node : result.totals->nodes) {
+    Json json = PartJson("node", node.label, node.stats, result.duration_s);
+    for (const char* field : {"keys", "errors", "wrong_answers"}) json.erase(field);
+    list.push_back(std::move(json));
   }
   return list;
 }
@@ -195,7 +210,8 @@ void AddFigures(const Report& report, const Result& result, Json* json) {
   add("reprepares", totals.reprepares);
   add("wrong_answers", wrong);
   add("by_operation", ByOperation(report, result));
-  add("by_node", Json::array());
+  add("by_node", ByNode(result));
+  add("rerouted", totals.rerouted);
   if (result.seconds != nullptr) add("per_second", Seconds(*result.seconds));
   add("audit", AuditJson(result.audit));
   add("server", ServerJson(report, result));

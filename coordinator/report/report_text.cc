@@ -184,10 +184,11 @@ std::string RenderText(const Report& report, const std::string& directory) {
     return text + Cautions(report) + ServerLines(report) + LastLine(report, directory);
   }
   text += PublishedText(report) + ResultLines(report) + AllWell(report) + Cautions(report) + "\n";
-  text += SummaryTable(report) + "\n" + OperationTable(report);
+  text += SummaryTable(report) + "\n" + OperationTable(report) + NodeTable(report);
   text += OutcomeLines(report) + ErrorLines(report) + AuditLines(report) + DiskLines(report) +
-          ConnectLines(report) + EqualLines(report) + ClientLines(report) + AgentLines(report) +
-          ServerLines(report) + ThresholdLines(report) + LastLine(report, directory);
+          CacheLines(report) + ConnectLines(report) + EqualLines(report) + ClientLines(report) +
+          AgentLines(report) + ServerLines(report) + ThresholdLines(report) +
+          LastLine(report, directory);
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "coordinator/report/text_sections.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <utility>
@@ -171,6 +172,45 @@ std::string OperationTable(const Report& report) {
   return table.Render() + "\n";
 }
 
+std::string NodeTable(const Report& report) {
+  std::vector<TextTable::Column> columns = {
+      {"service time by", "node", true}, {"", "", true}, {"", "", true}, {"ops/s", ""}};
+  AddLatencyColumns(&columns);
+  columns.push_back({"failed", ""});
+  TextTable table(std::move(columns));
+  std::string notes;
+  bool any = false;
+  std::string last_label;
+  for (const Result& point : report.summary) {
+    const stats::StatsTotals& totals = *point.totals;
+    std::string label = LoadPointLabel(point.step);
+    if (totals.rerouted > 0) {
+      notes += LabelledLine(
+          notes.empty() ? "nodes" : "",
+          fmt::format(
+              "{}, {}: {} of the operations went to another node than the best, as that had "
+              "no connection",
+              point.step.target(), label, FormatCount(totals.rerouted)));
+    }
+    std::string target = point.step.target();
+    // Of one node the totals say it all.
+    if (totals.nodes.size() < 2) continue;
+    for (const auto& node : totals.nodes) {
+      any = true;
+      std::vector<std::string> cells = {label == last_label ? std::string() : label, target,
+                                        node.label};
+      last_label = label;
+      target.clear();
+      const auto ok = static_cast<double>(node.stats.counters[Outcome::kOk]);
+      cells.push_back(point.duration_s > 0 ? FormatFigure(ok / point.duration_s) : "-");
+      AddLatencies(node.stats.histograms.Get(Outcome::kOk), &cells);
+      cells.push_back(FormatCount(node.stats.counters.failed()));
+      table.AddRow(std::move(cells));
+    }
+  }
+  return (any ? table.Render() + "\n" : std::string()) + notes;
+}
+
 std::string OutcomeLines(const Report& report) {
   stats::OperationCounters ops;
   std::uint64_t in_flight = 0;
@@ -198,8 +238,16 @@ std::string OutcomeLines(const Report& report) {
 std::string ErrorLines(const Report& report) {
   constexpr std::size_t kMaxTextBytes = 160;
   std::string text;
+  std::string remarks;  // of servers, on operations that were done all the same
   for (const TargetSum& sum : SumByTarget(report)) {
     for (const auto& [key, entry] : sum.errors.entries()) {
+      if (entry.outcome == Outcome::kOk) {
+        remarks += LabelledLine(
+            remarks.empty() ? "warnings" : "",
+            fmt::format("{}: {} answers with a warning, the first: {}", sum.target,
+                        FormatCount(entry.count), Printable(entry.text, kMaxTextBytes)));
+        continue;
+      }
       text +=
           LabelledLine(text.empty() ? "errors" : "",
                        fmt::format("{}: {} x {} ({}): {}", sum.target, FormatCount(entry.count),
@@ -207,7 +255,7 @@ std::string ErrorLines(const Report& report) {
                                    Printable(entry.text, kMaxTextBytes)));
     }
   }
-  return text;
+  return text + remarks;
 }
 
 std::string DiskLines(const Report& report) {
@@ -222,6 +270,47 @@ std::string DiskLines(const Report& report) {
                        fmt::format("{}, round {}: {} pages read from disk", StepLabel(result.step),
                                    result.step.round(), Printable(counter.value(), 32)));
     }
+  }
+  return text;
+}
+
+std::string CacheLines(const Report& report) {
+  struct Sum {
+    std::uint64_t hits = 0, misses = 0, evictions = 0;
+  };
+  std::vector<std::pair<std::string, Sum>> sums;  // by target, in the order of the results
+  for (const Result& result : report.results) {
+    Sum sum;
+    bool counts = false;
+    for (const v1::NameValue& counter : result.server_counters) {
+      std::uint64_t* const to = counter.name() == "get_hits"     ? &sum.hits
+                                : counter.name() == "get_misses" ? &sum.misses
+                                : counter.name() == "evictions"  ? &sum.evictions
+                                                                 : nullptr;
+      if (to == nullptr) continue;
+      const std::string& value = counter.value();
+      std::from_chars(value.data(), value.data() + value.size(), *to);
+      counts = true;
+    }
+    if (!counts) continue;
+    auto at = std::find_if(sums.begin(), sums.end(),
+                           [&](const auto& one) { return one.first == result.step.target(); });
+    if (at == sums.end()) at = sums.insert(sums.end(), {result.step.target(), Sum{}});
+    at->second.hits += sum.hits;
+    at->second.misses += sum.misses;
+    at->second.evictions += sum.evictions;
+  }
+  std::string text;
+  for (const auto& [target, sum] : sums) {
+    const std::uint64_t asked = sum.hits + sum.misses;
+    text += LabelledLine(
+        text.empty() ? "cache" : "",
+        fmt::format("{}: the servers count {} hits and {} misses ({} hits), {} evictions", target,
+                    FormatCount(sum.hits), FormatCount(sum.misses),
+                    asked == 0 ? std::string("no")
+                               : fmt::format("{:.1f} %", 100 * static_cast<double>(sum.hits) /
+                                                             static_cast<double>(asked)),
+                    FormatCount(sum.evictions)));
   }
   return text;
 }

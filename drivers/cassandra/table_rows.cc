@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "core/base/check.h"
 #include "drivers/cassandra/consistency.h"
 
@@ -65,12 +67,23 @@ StatusOr<std::unique_ptr<TableRows>> TableRows::Open(const Endpoint& endpoint,
                                                      std::span<const std::uint32_t> columns) {
   std::unique_ptr<TableRows> rows(new TableRows(table, columns));
   const StatementOptions options = AuditOptions(statements);
+  rows->written_ = options.write;
+  rows->read_ = options.read;
   for (const OperationPlan& operation : rows->operations_) {
     CAVALRY_RETURN_IF_ERROR(CheckOperation(options, operation));
   }
   CAVALRY_ASSIGN_OR_RETURN(rows->session_,
                            CqlSession::OpenPrepared(endpoint, connect, options, rows->operations_));
   return rows;
+}
+
+Status TableRows::Explain(const Status& status) const {
+  if (status.ok()) return status;
+  return MakeStatus(
+      status.code(),
+      fmt::format("{}. Rows are read back at {}, which sees all that was acknowledged at {}: have "
+                  "enough replicas up, or write at a level that needs fewer to read",
+                  StatusText(status), ConsistencyName(read_), ConsistencyName(written_)));
 }
 
 bool TableRows::Fits(const TableSchema& table, std::span<const std::uint32_t> columns) const {
@@ -109,7 +122,7 @@ Status TableRows::Read(std::span<const std::uint64_t> keys,
     visitors.emplace_back(key, columns_.size(), &visit);
     operations.push_back({&operations_[kReadRow], Key(Value::Unsigned(key)), {}, &visitors.back()});
   }
-  return session_->RunAll(operations);
+  return Explain(session_->RunAll(operations));
 }
 
 StatusOr<bool> TableRows::ReadOne(std::span<const Value> key,
@@ -121,10 +134,10 @@ StatusOr<bool> TableRows::ReadOne(std::span<const Value> key,
   const Operation operation{&operations_[kReadRow], Key(key), {}, &visitor};
   bool found = false;
   CAVALRY_RETURN_IF_ERROR(
-      session_->RunAll({&operation, 1}, [&](std::size_t, const OpResult& result) {
+      Explain(session_->RunAll({&operation, 1}, [&](std::size_t, const OpResult& result) {
         found = result.outcome == Outcome::kOk;
         return false;
-      }));
+      })));
   return found;
 }
 

@@ -36,10 +36,14 @@ class TableRows {
 
  private:
   TableRows(const TableSchema& table, std::span<const std::uint32_t> columns);
+  // A read's error, with the level that it was read at and why.
+  Status Explain(const Status& status) const;
 
   const TableSchema table_;
   const std::vector<std::uint32_t> columns_;
   std::vector<OperationPlan> operations_;  // insert, read
+  Consistency written_ = Consistency::kLocalOne;
+  Consistency read_ = Consistency::kAll;
   std::unique_ptr<CqlSession> session_;
 };
 

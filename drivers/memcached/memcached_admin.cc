@@ -25,7 +25,7 @@ constexpr Nanos kOperationTimeout = 30 * kSecond;
 constexpr std::uint32_t kInFlight = 256;
 // memcached (1.6.18) waits for its socket while decrypted requests wait in the TLS library, so no
 // more may be in flight than it takes at once.
-constexpr std::uint32_t kInFlightOverTls = 8;
+constexpr std::uint32_t kInFlightOverTls = 1;
 // Keys looked at or deleted at a time; so many in a row without an item end a table.
 constexpr std::uint64_t kKeysAtATime = 10'000;
 // Rows looked at to see whether a filled table is still whole: memcached evicts without a word.
@@ -99,7 +99,7 @@ class MemcachedAdmin final : public Admin {
     CAVALRY_ASSIGN_OR_RETURN(const auto version, Ask("version"));
     CAVALRY_ASSIGN_OR_RETURN(const auto settings, Ask("stats settings"));
     variables.emplace_back("version", version.front().front().back());
-    for (const char* name : {"maxbytes", "maxconns", "num_threads", "evictions", "item_size_max"}) {
+    for (const char* name : {"maxbytes", "maxconns", "num_threads", "item_size_max"}) {
       variables.emplace_back(name, SettingOf(settings, name));
     }
     if (servers_.size() > 1) variables.emplace_back("servers", fmt::format("{}", servers_.size()));

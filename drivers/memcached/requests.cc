@@ -229,10 +229,16 @@ Status CheckTable(const Options& options, const OperationPlan& plan) {
         "memcached increments items that are decimal digits alone: value: bytes, and one column of "
         "numbers beside the key");
   }
-  if (plan.kind == OperationKind::kMultiRead && options.servers.size() > 1) {
+  if (options.servers.size() == 1) return absl::OkStatus();
+  if (plan.kind == OperationKind::kMultiRead) {
     return InvalidArgument(
         "the keys of a multi_read may lie on several servers, which would be several requests; use "
         "one server, or reads");
+  }
+  if (plan.kind == OperationKind::kInsert && plan.batch > 1) {
+    return InvalidArgument(
+        "the rows of a batch may lie on several servers, which would be several requests; use one "
+        "server, or batch: 1");
   }
   return absl::OkStatus();
 }

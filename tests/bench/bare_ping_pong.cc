@@ -3,9 +3,10 @@
 // beyond this is its own. Prints CPU per operation and operations per second.
 //   bare_ping_pong --loop io_uring|epoll --connections N --request TEXT --seconds S HOST PORT
 // An LF is added to TEXT; "\t" in it is a TAB. --greeting TEXT is sent first on each connection,
-// and
-// --greeting-answers N lines are skipped (default 1 with a greeting). io_uring only: --receive
-// multishot|once, --files registered|plain.
+// and --greeting-answers N lines are skipped (default 1 with a greeting). io_uring only: --receive
+// multishot|once, --files registered|plain. Bytes that no argument can hold: --request-file FILE
+// with --answer-bytes N, the answer's length, of which --at-once K operations consist (default 1);
+// --greeting-file FILE with --greeting-bytes N.
 // --mysql text|prepared with --user, --password, --database: TEXT is one SQL statement (prepared:
 // its one parameter is --key N); Connector/C logs in, then the same packet goes back and forth.
 #include "tests/bench/bare_mysql.h"
@@ -44,6 +45,8 @@ struct Options {
   int key = 12345;
   std::vector<std::string> requests;  // one a connection
   std::size_t answer_bytes = 0;       // length of an answer; 0: answers end with an LF
+  std::size_t greeting_bytes = 0;     // length of a greeting's answer; 0: lines
+  std::uint64_t at_once = 1;          // operations in one request
   int connections = 64;
   double seconds = 5;
   std::string host = "127.0.0.1";
@@ -79,9 +82,22 @@ std::string Unescape(const std::string& text) {
   return result + '\n';
 }
 
+std::string ReadFile(const std::string& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) Fail(path.c_str());
+  std::string bytes;
+  std::array<char, 4096> buffer;
+  for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), file)) > 0;) {
+    bytes.append(buffer.data(), got);
+  }
+  std::fclose(file);
+  return bytes;
+}
+
 Options Parse(int argc, char** argv) {
   Options options;
   std::vector<std::string> places;
+  std::string request_file;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (!name.starts_with("--")) {
@@ -96,6 +112,13 @@ Options Parse(int argc, char** argv) {
     if (name == "--request") options.request = value;
     if (name == "--greeting") options.greeting = Unescape(value);
     if (name == "--greeting-answers") options.greeting_answers = std::atoi(value.c_str());
+    if (name == "--request-file") request_file = value;
+    if (name == "--greeting-file") options.greeting = ReadFile(value);
+    if (name == "--answer-bytes") options.answer_bytes = std::strtoul(value.c_str(), nullptr, 10);
+    if (name == "--greeting-bytes") {
+      options.greeting_bytes = std::strtoul(value.c_str(), nullptr, 10);
+    }
+    if (name == "--at-once") options.at_once = std::strtoul(value.c_str(), nullptr, 10);
     if (name == "--mysql") options.mysql = value;
     if (name == "--user") options.user = value;
     if (name == "--password") options.password = value;
@@ -110,7 +133,11 @@ Options Parse(int argc, char** argv) {
                  "[--seconds S] HOST PORT\n");
     std::exit(2);
   }
-  if (options.mysql.empty()) options.request = Unescape(options.request);
+  if (!request_file.empty()) {
+    options.request = ReadFile(request_file);
+  } else if (options.mysql.empty()) {
+    options.request = Unescape(options.request);
+  }
   if (options.greeting_answers < 0) options.greeting_answers = options.greeting.empty() ? 0 : 1;
   options.host = places[0];
   options.port = static_cast<std::uint16_t>(std::atoi(places[1].c_str()));
@@ -130,7 +157,11 @@ int Connect(const Options& options) {
       send(fd, options.greeting.data(), options.greeting.size(), 0) < 0) {
     Fail("send");
   }
-  for (int lines = 0; lines < options.greeting_answers;) {
+  for (std::size_t taken = 0; taken < options.greeting_bytes; ++taken) {
+    char byte;
+    if (recv(fd, &byte, 1, 0) != 1) Fail("greeting");
+  }
+  for (int lines = 0; options.greeting_bytes == 0 && lines < options.greeting_answers;) {
     char byte;
     if (recv(fd, &byte, 1, 0) != 1) Fail("greeting");
     if (byte == '\n') ++lines;
@@ -354,7 +385,7 @@ int main(int argc, char** argv) {
   rusage after;
   getrusage(RUSAGE_THREAD, &after);
 
-  const auto operations = static_cast<double>(totals.operations);
+  const auto operations = static_cast<double>(totals.operations * options.at_once);
   std::printf(
       "{\"loop\": \"%s\", \"connections\": %d, \"operations\": %.0f, \"ops_per_s\": %.0f, "
       "\"ops_per_turn\": %.2f, \"user_us_per_op\": %.3f, \"system_us_per_op\": %.3f}\n",

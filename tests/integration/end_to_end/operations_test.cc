@@ -210,5 +210,30 @@ load: { sessions: 2, warmup: 0s, connections: per_iteration, stop_after: { itera
   }
 }
 
+// Targets of one spec return the same rows, or are told apart before the run.
+TEST_F(OperationsTest, ACheckReadsRowsOverEachTarget) {
+  const std::string spec = WriteSpec(R"spec(
+targets: { sql: @SQL@, hs: @HS@ }
+tables:
+  item: { rows: 30, primary_key: id, columns: { id: { type: int }, name: { type: varchar(20) } } }
+operations: { get: { read: { keys: uniform } } }
+load: { warmup: 0s, stop_after: { iterations: 10 } }
+)spec");
+  CavalryRun run = StartRun(spec);
+  EXPECT_EQ(run.Wait(), 0) << run.Printed();
+  Process same = Start({Program("cavalry"), "check", "--connect", spec});
+  EXPECT_EQ(same.Wait(), 0) << same.out() << same.err();
+  EXPECT_NE(same.out().find("rows_as_filled item (of 30)"), std::string::npos) << same.out();
+  sql().Run("UPDATE item SET name = 'another' WHERE id = 30");
+  Process other = Start({Program("cavalry"), "check", "--connect", spec});
+  EXPECT_EQ(other.Wait(), 0) << other.out() << other.err();
+  for (const char* target : {"sql", "hs"}) {
+    EXPECT_NE((other.out() + other.err())
+                  .find(std::string(target) + ": row 30 of item: column 'name' holds 'another'"),
+              std::string::npos)
+        << other.out() << other.err();
+  }
+}
+
 }  // namespace
 }  // namespace cavalry::e2e

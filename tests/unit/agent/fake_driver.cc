@@ -9,6 +9,10 @@ class FakeAdmin final : public Admin {
  public:
   Status Connect() override {
     const std::lock_guard lock(server_.mutex);
+    ++server_.connects;
+    if (server_.comes_back && server_.connects > 2) {
+      server_.reads_until_error = std::numeric_limits<int>::max();
+    }
     return server_.connect_error;
   }
 
@@ -200,6 +204,8 @@ void FakeServer::Reset() {
   connect_error = check_error = absl::OkStatus();
   reads_until_error = inserts_until_error = std::numeric_limits<int>::max();
   asked_operations = 0;
+  comes_back = false;
+  connects = 0;
 }
 
 int FakeServer::Count(std::string_view change) {

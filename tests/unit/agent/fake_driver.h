@@ -44,6 +44,8 @@ class FakeServer {
   Status connect_error;
   Status check_error;
   int reads_until_error = std::numeric_limits<int>::max();  // batches
+  bool comes_back = false;  // so that reads succeed again, at the third attempt to connect
+  int connects = 0;
   int inserts_until_error = std::numeric_limits<int>::max();
   std::uint64_t asked_operations = 0;  // by Limits
 };

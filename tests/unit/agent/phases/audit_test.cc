@@ -141,7 +141,7 @@ class AuditTest : public testing::Test {
                                stop};
     const auto admin = step_.plan->driver->NewAdmin(Settings());
     const Status status =
-        AuditWrites(step_, connected_ ? admin->get() : nullptr, 3, context, &result);
+        AuditWrites(step_, connected_ ? admin->get() : nullptr, 3, context, &result, patience_);
     EXPECT_EQ(status.ok(), ok) << StatusText(status);
     return result;
   }
@@ -160,6 +160,7 @@ class AuditTest : public testing::Test {
   StepLedger step_;
   bool stop_ = false;
   bool connected_ = true;
+  Nanos patience_ = 0;
 };
 
 TEST_F(AuditTest, FindsNothingWrongWhereAllIsWell) {
@@ -382,6 +383,24 @@ TEST_F(CutOffAudit, CountsTheRestAsUnauditedOnce) {
       EXPECT_EQ(Counts(result), "a1300 l0 s0 x0 w0 u51 n0");
     }
   }
+}
+
+TEST_F(CutOffAudit, GoesOnWhenTheServerComesBack) {
+  WriteMany();
+  server_.reads_until_error = 1;
+  server_.comes_back = true;
+  patience_ = 10 * kSecond;
+  EXPECT_EQ(Counts(Audit()), "a1300 l0 s0 x0 w0 u51 n0");
+  EXPECT_EQ(server_.connects, 3);
+}
+
+TEST_F(CutOffAudit, DoesNotWaitForAServerWhenItIsToStop) {
+  WriteMany();
+  server_.reads_until_error = 1;
+  patience_ = 3600 * kSecond;
+  stop_ = true;
+  const v1::AuditResult result = Audit(false);
+  EXPECT_EQ(result.acknowledged() + result.unaudited(), 1'300U);
 }
 
 TEST_F(CutOffAudit, WithoutAConnectionNothingIsAudited) {

@@ -72,7 +72,7 @@ void SetConfigEnvironment() {
   for (const char* name :
        {"CAVALRY_MARIADB_HOST", "CAVALRY_MARIADB_USER", "CAVALRY_MARIADB_PASSWORD",
         "CAVALRY_MARIADB_DATABASE", "CAVALRY_MARIADB_SOCKET", "CAVALRY_MEMCACHED_HOST",
-        "CAVALRY_CASSANDRA_HOST"}) {
+        "CAVALRY_CASSANDRA_HOST", "CAVALRY_HANDLERSOCKET_WRITE_SECRET"}) {
     setenv(name, "something", 1);
   }
   for (const char* name :

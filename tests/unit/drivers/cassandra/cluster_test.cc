@@ -132,6 +132,25 @@ TEST_F(TableRowsTest, RowsAreReadBackAtALevelThatSeesTheWrites) {
   EXPECT_EQ(node.Asked("SELECT id FROM k.t"), std::vector<std::uint16_t>({quorum, quorum}));
 }
 
+TEST_F(TableRowsTest, ARowThatCannotBeReadBackSaysAtWhichLevelAndWhy) {
+  StubNodeOptions options;
+  options.answer = [](std::string_view cql, std::size_t) -> std::optional<StubAnswer> {
+    if (!cql.starts_with("SELECT id FROM k.t")) return std::nullopt;
+    return StubAnswer{0, {}, 0x1001, "too few"};
+  };
+  const StubNode node(std::move(options));
+  const auto rows = Open(node);
+  ASSERT_NE(rows, nullptr);
+  const std::array<Value, 1> key = {Value::Integer(1)};
+  const auto found = rows->ReadOne(key, [](auto) {});
+  ASSERT_FALSE(found.ok());
+  const std::string text = StatusText(found.status());
+  EXPECT_NE(text.find("too few"), std::string::npos) << text;
+  EXPECT_NE(text.find("read back at quorum, which sees all that was acknowledged at quorum"),
+            std::string::npos)
+      << text;
+}
+
 TEST_F(TableRowsTest, WhatTheClusterCannotTakeRightNowIsSentAgain) {
   StubNodeOptions options;
   options.answer = [](std::string_view cql, std::size_t asked) -> std::optional<StubAnswer> {

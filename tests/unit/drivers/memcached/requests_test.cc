@@ -69,6 +69,9 @@ TEST(Requests, SeveralServersTakeOneKeyARequest) {
   EXPECT_EQ(Check(options, plans.all()[Plans::kSome]),
             "op: the keys of a multi_read may lie on several servers, which would be several "
             "requests; use one server, or reads");
+  EXPECT_EQ(Check(options, plans.all()[Plans::kAddTwo]),
+            "op: the rows of a batch may lie on several servers, which would be several requests; "
+            "use one server, or batch: 1");
   EXPECT_EQ(CheckNative("get a", options),
             "op: native statements go to one server; this target has 2");
 }

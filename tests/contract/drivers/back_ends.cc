@@ -1,9 +1,9 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "tests/contract/back_end.h"
+#include "tests/contract/drivers/back_end.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 
 const std::vector<BackEnd>& AllBackEnds() {
   static const auto* const all = [] {
@@ -33,4 +33,4 @@ Settings With(Settings settings, std::string name, std::string value) {
   return settings;
 }
 
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/contract/fixture.h"
+#include "tests/contract/drivers/fixture.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 namespace {
 
 class ValuesTest : public ContractTest {
@@ -184,4 +184,4 @@ TEST_P(ValuesTest, ATextThatDoesNotFitIsRefusedOrKeptWhole) {
 CAVALRY_CONTRACT(ValuesTest);
 
 }  // namespace
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

@@ -1,6 +1,6 @@
-#include "tests/contract/back_end.h"
+#include "tests/contract/drivers/back_end.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 namespace {
 
 Settings Text() {
@@ -37,4 +37,4 @@ std::vector<BackEnd> MysqlBackEnds() {
   return {text, prepared, blocking};
 }
 
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/contract/fixture.h"
+#include "tests/contract/drivers/fixture.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 namespace {
 
 class OperationsTest : public ContractTest {
@@ -370,4 +370,4 @@ TEST_P(OperationsTest, ManyInFlightEachGetsItsOwnAnswer) {
 CAVALRY_CONTRACT(OperationsTest);
 
 }  // namespace
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

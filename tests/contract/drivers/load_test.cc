@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "agent/run/load_plan.h"
-#include "tests/contract/fixture.h"
+#include "tests/contract/drivers/fixture.h"
 #include "tests/fakes/stub_server.h"
 #include "tests/integration/harness/relay.h"
 #include "tests/unit/agent/run/run_harness.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 namespace {
 
 constexpr std::int64_t kRows = 50;
@@ -248,4 +248,4 @@ TEST_P(LoadTest, CutConnectionsAreBrokenAndMadeAgain) {
 CAVALRY_CONTRACT(LoadTest);
 
 }  // namespace
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

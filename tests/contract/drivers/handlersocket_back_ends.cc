@@ -1,6 +1,6 @@
-#include "tests/contract/back_end.h"
+#include "tests/contract/drivers/back_end.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 namespace {
 
 Settings Target() {
@@ -33,4 +33,4 @@ std::vector<BackEnd> HandlerSocketBackEnds() {
   return {back_end};
 }
 
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

@@ -1,6 +1,6 @@
-#include "tests/contract/back_end.h"
+#include "tests/contract/drivers/back_end.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 namespace {
 
 Settings Target() {
@@ -37,4 +37,4 @@ std::vector<BackEnd> CassandraBackEnds() {
   return {plain, conditional};
 }
 
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

@@ -1,4 +1,4 @@
-#include "tests/contract/fixture.h"
+#include "tests/contract/drivers/fixture.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 
 #include "drivers/registry.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 
 TestTable::TestTable(std::string name,
                      const std::vector<std::pair<std::string, std::string>>& columns,
@@ -116,4 +116,4 @@ std::string ContractTest::Refusal(const TestTable& table) const {
   return StatusText(driver().Check(ServerSettings(), table.plans()));
 }
 
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

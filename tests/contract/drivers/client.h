@@ -12,7 +12,7 @@
 #include "drivers/core/blocking_channel.h"
 #include "drivers/core/driver.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 
 using Row = std::vector<std::optional<std::string>>;  // nothing: NULL
 
@@ -72,4 +72,4 @@ class Client {
   std::unique_ptr<drivers::BlockingClient> blocking_;
 };
 
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

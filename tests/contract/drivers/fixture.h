@@ -13,10 +13,10 @@
 #include <gtest/gtest.h>
 
 #include "drivers/core/driver.h"
-#include "tests/contract/back_end.h"
-#include "tests/contract/client.h"
+#include "tests/contract/drivers/back_end.h"
+#include "tests/contract/drivers/client.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 
 using drivers::Key;
 using drivers::Operation;
@@ -89,9 +89,10 @@ class ContractTest : public testing::TestWithParam<BackEnd> {
   std::vector<std::unique_ptr<Client>> clients_;
 };
 
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract
 
 // Instantiates the suite once per back-end.
-#define CAVALRY_CONTRACT(suite)                                                               \
-  INSTANTIATE_TEST_SUITE_P(Every, suite, testing::ValuesIn(cavalry::contract::AllBackEnds()), \
+#define CAVALRY_CONTRACT(suite)                                                        \
+  INSTANTIATE_TEST_SUITE_P(Every, suite,                                               \
+                           testing::ValuesIn(cavalry::driver_contract::AllBackEnds()), \
                            [](const auto& param) { return param.param.name; })

@@ -1,4 +1,4 @@
-#include "tests/contract/client.h"
+#include "tests/contract/drivers/client.h"
 
 #include <poll.h>
 
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 namespace {
 
 using drivers::Operation;
@@ -172,4 +172,4 @@ OpResult Client::Drive(drivers::PollStep step) {
   return step.result;
 }
 
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

@@ -1,6 +1,6 @@
-#include "tests/contract/back_end.h"
+#include "tests/contract/drivers/back_end.h"
 
-namespace cavalry::contract {
+namespace cavalry::driver_contract {
 namespace {
 
 Settings Text() {
@@ -43,4 +43,4 @@ std::vector<BackEnd> MemcachedBackEnds() {
   return {text, meta, binary};
 }
 
-}  // namespace cavalry::contract
+}  // namespace cavalry::driver_contract

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Tests deploy/sandbox against a real MariaDB, in folders of its own: start, status, env, a second
 # start, a server killed with -9, two sandboxes at once, ports already in use, a start that fails,
-# stop; then once more as a user without rights, if it is run as root. Ends with 77 (skipped) when
-# MariaDB is not installed.
+# stop; the same in short for memcached and, where there are Java 17 and its jars, Cassandra; then
+# once more as a user without rights, if it is run as root. Ends with 77 (skipped) when MariaDB is not
+# installed.
 set -uo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 deploy=${CAVALRY_DEPLOY_DIR:-$here/../../deploy}
 PATH=$PATH:/usr/sbin
-unset CAVALRY_SANDBOX_DIR CAVALRY_SANDBOX_DEADLINE "${!CAVALRY_MARIADB_@}" "${!CAVALRY_HANDLERSOCKET_@}"
+unset CAVALRY_SANDBOX_DIR CAVALRY_SANDBOX_DEADLINE "${!CAVALRY_MARIADB_@}" "${!CAVALRY_HANDLERSOCKET_@}" \
+  "${!CAVALRY_MEMCACHED@}" "${!CAVALRY_CASSANDRA@}"
 if ! command -v mariadbd >/dev/null; then
   echo "skipped: mariadbd is not installed ('deploy/setup test' installs it)"
   exit 77
@@ -70,7 +72,7 @@ has() { [[ $1 == *"$2"* ]] || { echo "  '$2' is not in '$1'"; return 1; }; }
 a=$scratch/a
 b="$scratch/b with a space"
 
-expect "--help explains" has "$(sandbox --help)" 'start|stop|status|env'
+expect "--help explains" has "$(sandbox --help)" 'start    starts'
 sandbox >/dev/null 2>&1
 expect "no action is wrong usage" same $? 2
 sandbox start nosuchserver --dir "$a" >/dev/null 2>&1
@@ -161,6 +163,56 @@ refute "and leaves nothing running" sandbox status --dir "$b"
 long=$scratch/$(printf 'x%.0s' {1..100})
 output=$(sandbox start --dir "$long" 2>&1)
 expect "a folder with too long a name is refused" has "$output" "name a shorter folder"
+
+# memcached_says PORT: the first line of its answer to "version".
+memcached_says() {
+  local answer=
+  { printf 'version\r\n' >&8 && read -t 5 -r answer <&8; } 8<>"/dev/tcp/127.0.0.1/$1" || return
+  printf '%s' "${answer%% *}"
+}
+c=$scratch/c
+expect "memcached starts, twice and on a Unix socket" sandbox start --dir "$c" \
+  memcached memcached2 memcached3
+exports "$c"
+expect "memcached answers" same "$(memcached_says "$CAVALRY_MEMCACHED_PORT")" VERSION
+expect "the second is another one" same "$(memcached_says "$CAVALRY_MEMCACHED2_PORT")" VERSION
+expect "the third has its socket" test -S "$CAVALRY_MEMCACHED_SOCKET"
+port=$CAVALRY_MEMCACHED_PORT
+pid=$CAVALRY_MEMCACHED_PID
+others=$CAVALRY_MEMCACHED2_PID
+expect "restart" sandbox restart memcached --dir "$c"
+exports "$c"
+expect "is another process" test "$CAVALRY_MEMCACHED_PID" != "$pid"
+expect "on the same port" same "$CAVALRY_MEMCACHED_PORT" "$port"
+expect "and the others go on" same "$CAVALRY_MEMCACHED2_PID" "$others"
+expect "stop all" sandbox stop --dir "$c"
+refute "none is left" sandbox status --dir "$c"
+sandbox start cassandra:2 --dir "$c" >/dev/null 2>&1
+expect "a cluster of two is wrong usage" same $? 2
+
+# A Maven that fails.
+mkdir "$scratch/bin"
+printf '#!/bin/sh\necho "no such artifact"\nexit 1\n' >"$scratch/bin/mvn"
+chmod 755 "$scratch/bin/mvn"
+output=$(PATH=$scratch/bin:$PATH XDG_CACHE_HOME=$scratch/cache sandbox start cassandra --dir "$c" 2>&1)
+expect "Cassandra that cannot be fetched ends with 1" same $? 1
+if [[ $output != *"no Java 17"* ]]; then
+  expect "shows what Maven said" has "$output" "no such artifact"
+  expect "and names it" has "$output" "Maven could not fetch it"
+  expect "and leaves nothing" same "$(ls "$scratch/cache/cavalry")" ''
+fi
+
+if [[ $output != *"no Java 17"* && -e ${XDG_CACHE_HOME:-${HOME-}/.cache}/cavalry/cassandra-5.0.6/complete ]]; then
+  expect "Cassandra starts" sandbox start cassandra --dir "$c"
+  exports "$c"
+  port=$CAVALRY_CASSANDRA_PORT
+  kill -KILL "$CAVALRY_CASSANDRA_PID"
+  while [[ -s /proc/$CAVALRY_CASSANDRA_PID/cmdline ]] 2>/dev/null; do sleep 0.05; done
+  expect "after kill -9 it starts again" sandbox start cassandra --dir "$c"
+  exports "$c"
+  expect "on the same port" same "$CAVALRY_CASSANDRA_PORT" "$port"
+  expect "stop" sandbox stop --dir "$c"
+fi
 
 if ((EUID == 0)) && [[ -z ${CAVALRY_DEPLOY_DIR-} ]]; then
   # The repository may lie where others cannot read.

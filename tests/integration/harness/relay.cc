@@ -136,6 +136,12 @@ void Relay::Work() {
       if (what == 'q') return;
       if (what == 'r') listener_.Reset();
       if (what == 'c') pairs_.clear();
+      if (what == 's') {
+        for (Pair& pair : pairs_) {
+          pair.server.Reset();
+          pair.to_client.clear();
+        }
+      }
     } else if (fds[1].revents != 0) {
       Accept();
     }

@@ -29,6 +29,8 @@ class Relay {
   void SilenceAfter(int count) { pass_until_ = accepted_.load() + count; }
   // Closes the listener: further connections are refused. Those that are open go on.
   void RefuseNew() { Command('r'); }
+  // Nothing comes back any more over the connections that are open; new ones are passed on.
+  void SilenceOpen() { Command('s'); }
   // Closes all open connections; new ones are passed on.
   void CutAll() { Command('c'); }
 

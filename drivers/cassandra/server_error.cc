@@ -113,6 +113,9 @@ bool ReadServerError(std::string_view body, std::uint8_t version, bool write, Se
   error->text = Printable(message);
   const std::string details = Details(error->code, version, reader);
   if (!details.empty()) error->text += fmt::format(" ({})", details);
+  error->severity = Severity::kNormal;
+  error->outcome_unknown = false;
+  error->retryable = false;
   switch (error->code) {
     case 0x1000:  // nothing was tried
     case 0x1001:

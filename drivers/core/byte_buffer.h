@@ -19,6 +19,7 @@ class ByteBuffer {
   bool overflowed() const { return overflowed_; }
 
   void Append(std::string_view bytes) {
+    if (bytes.empty()) return;  // its data may be null, which memcpy must not be given
     if (char* space = Reserve(bytes.size())) {
       std::memcpy(space, bytes.data(), bytes.size());
       end_ += bytes.size();

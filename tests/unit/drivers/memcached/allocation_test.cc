@@ -20,6 +20,11 @@ std::size_t allocations = 0;
   if (void* memory = std::malloc(size != 0 ? size : 1)) return memory;
   std::abort();
 }
+// std::stable_sort asks for its buffer in this way.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  ++allocations;
+  return std::malloc(size);
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept {
   std::free(memory);
